@@ -49,6 +49,7 @@ type WaitForTurnResult struct {
 	Status      stick.WaitStatus `json:"status"`
 	RoomID      stick.RoomID     `json:"room_id"`
 	Path        string           `json:"canonical_path"`
+	Worktree    string           `json:"worktree,omitempty"` // the caller's linked worktree, which needs no turn
 	AgentID     stick.AgentID    `json:"agent_id"`
 	RoomState   stick.RoomState  `json:"room_state"`
 	Reason      string           `json:"reason,omitempty"` // of your_turn and takeover_available
@@ -122,6 +123,11 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 	}
 	w.q.Insists = w.turnOnly()
 
+	// Whoever waits in a worktree of its own learns that it needn't.
+	if place, err := e.core.Place(p.Where); err == nil {
+		w.worktree = core.FreeWorktree(place)
+	}
+
 	// A single try that gets nothing, as most do, writes nothing.
 	if answered, err := w.answerByReading(ctx); answered || err != nil {
 		w.traceRead(byStart, true, err)
@@ -155,6 +161,8 @@ type wait struct {
 	q   stick.Asking
 	me  core.Identity
 	res WaitForTurnResult
+
+	worktree string // the caller's linked worktree; empty without
 
 	forIdle    bool            // it waits for an idle agent, and isn't activity of the agent
 	hasInbox   bool            // others may tell the agent at the same moment, by its inbox
@@ -283,7 +291,8 @@ func (w *wait) buildAnswer(
 	now := tx.Now()
 	w.done = a.Status != ""
 	w.res = WaitForTurnResult{
-		Status: stick.NotYet, RoomID: r.ID, Path: r.Path, AgentID: w.me.Agent, Joined: w.res.Joined, Note: w.res.Note,
+		Status: stick.NotYet, RoomID: r.ID, Path: r.Path, Worktree: w.worktree, AgentID: w.me.Agent,
+		Joined: w.res.Joined, Note: w.res.Note,
 		RoomState: r.State(probes.Probed, now), CurrentTurn: r.Turn.ID, Events: []stick.Event{},
 	}
 

@@ -167,6 +167,13 @@ func showBriefing(p *term.Page, res roster.StartSessionResult, short bool) {
 
 // showRule says when an agent may change files, and what it does before.
 func showRule(p *term.Page, res roster.StartSessionResult, wait term.Text) {
+	if res.Worktree != "" {
+		p.Linef("This is a linked worktree, %s: its files need no turn, so change them without waiting. "+
+			"The stick is for %s: there only its holder changes files%s; before that, run %s.",
+			res.Worktree, res.Path, enforcementText(res.Enforce), wait)
+		return
+	}
+
 	only, elsewhere := term.Text("Only"), term.Text("")
 	if res.Apart {
 		only = "Agents share this room from several checkouts. In the holder's, only"

@@ -146,6 +146,9 @@ func showWaited(p *term.Page, res engine.WaitForTurnResult, parked bool) {
 	if res.Note != "" {
 		p.Linef("note: %s", res.Note)
 	}
+	if res.Worktree != "" && !res.AgentID.Human() {
+		p.Linef("files in this linked worktree need no turn; the stick is for %s", res.Path)
+	}
 
 	switch res.Status {
 	case stick.YourTurn:
@@ -194,7 +197,8 @@ func showWaited(p *term.Page, res engine.WaitForTurnResult, parked bool) {
 	// Messages never give the turn, and whoever got one should know who has it.
 	if res.Status == stick.GotEvents {
 		whoHas(p, res)
-		if res.Owner == nil || *res.Owner != res.AgentID {
+		isOwner := res.Owner != nil && *res.Owner == res.AgentID
+		if !isOwner && res.Worktree == "" {
 			p.Linef("not your turn: run %s before you change files", p.Next(stick.Cmd("tt wait")))
 		}
 	}
@@ -208,6 +212,11 @@ func showNotYet(p *term.Page, res engine.WaitForTurnResult, parked bool, again s
 		if res.Rests {
 			p.Linef("your last turn changed nothing, so nobody names you until something is for you")
 			p.Linef("more to do: %s; nothing more: %s, or stop", p.Next(stick.Cmd("tt try")), p.Next(stick.Cmd("tt wait --park")))
+			return
+		}
+
+		if res.Worktree != "" {
+			p.Linef("to change files there: %s", p.Next(again))
 			return
 		}
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"talkingstick/internal/config"
+	"talkingstick/internal/workspace"
 	"talkingstick/stick/tasks"
 )
 
@@ -41,4 +42,16 @@ func ReadTaskFile(worktree string) (f TaskFile, ok bool) {
 	}
 
 	return f, true
+}
+
+// FreeWorktree returns the linked worktree of a place, empty if there is none or if it is a task's. No change in it
+// needs the stick.
+func FreeWorktree(place *workspace.Place) string {
+	if place == nil {
+		return ""
+	}
+	if _, isTasks := ReadTaskFile(place.Worktree); isTasks {
+		return ""
+	}
+	return place.Worktree
 }

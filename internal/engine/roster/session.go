@@ -62,7 +62,10 @@ type StartSessionResult struct {
 	OlderHooks  []stick.AgentID   `json:"older_hooks,omitempty"` // members whose hooks an older tt than this one answers
 	Note        stick.Words       `json:"note,omitempty"`
 	Task        string            `json:"task_id,omitempty"` // the task of this worktree
-	Answered    bool              `json:"-"`                 // another hook has just told the agent all this
+	// Worktree is the linked worktree in which the session works, if it isn't a task's: no change in it needs the
+	// stick.
+	Worktree string `json:"worktree,omitempty"`
+	Answered bool   `json:"-"` // another hook has just told the agent all this
 
 	// Instructions are the project's own, from .talking-stick/instructions.md.
 	Instructions string `json:"instructions,omitempty"`
@@ -200,7 +203,7 @@ func isExclusion(err error) bool {
 }
 
 // addFiles adds to the result what only files say: what is uncommitted after a turn that was given up, and
-// the task of the worktree.
+// the worktree with its task.
 func (s *sessionStart) addFiles(ctx context.Context, place *workspace.Place) {
 	if s.res.Abandoned != nil {
 		s.res.Abandoned.Tree = s.roster.core.DescribeTree(ctx, place)
@@ -208,6 +211,7 @@ func (s *sessionStart) addFiles(ctx context.Context, place *workspace.Place) {
 	if f, ok := core.ReadTaskFile(place.Worktree); ok {
 		s.res.Task = f.TaskID
 	}
+	s.res.Worktree = core.FreeWorktree(place)
 }
 
 // taskWorktrees returns the worktrees of a workspace that belong to tasks.
