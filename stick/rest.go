@@ -18,12 +18,17 @@ type TurnWork struct {
 	Events []Event    // those that the turn's owner made in it
 	Edited bool       // hooks have noted an edit of the owner's
 	Called bool       // hooks have seen a call of the owner's that isn't known to only read
+
+	CalledApart bool // one of these ran in a checkout of which Before and After say nothing
 }
 
 // HasChangedNothing reports whether a turn is known to have changed nothing. Before the first handoff there is
 // no tree to compare with; then any call that may have changed something counts.
 func (w TurnWork) HasChangedNothing() bool {
-	if w.After == nil || w.Edited || slices.ContainsFunc(w.Events, Event.isWork) {
+	if w.Edited || w.CalledApart {
+		return false
+	}
+	if w.After == nil || slices.ContainsFunc(w.Events, Event.isWork) {
 		return false
 	}
 	if w.Before == nil {

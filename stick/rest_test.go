@@ -32,6 +32,11 @@ func TestTurnWork_HasChangedNothing(t *testing.T) {
 		{"no handoff before, and no call", stick.TurnWork{After: tree("1")}, true},
 		{"no handoff before, and a call", stick.TurnWork{After: tree("1"), Called: true}, false},
 		{"a call after which the tree is the same", stick.TurnWork{Before: tree("1"), After: tree("1"), Called: true}, true},
+		{
+			"a call in another checkout",
+			stick.TurnWork{Before: tree("1"), After: tree("1"), Called: true, CalledApart: true},
+			false,
+		},
 		{"a message", stick.TurnWork{Before: tree("1"), After: tree("1"), Events: made(stick.EventMessageSent)}, false},
 		{"a step of a task", stick.TurnWork{Before: tree("1"), After: tree("1"), Events: made(stick.EventTaskApproved)}, false},
 		{"a note", stick.TurnWork{Before: tree("1"), After: tree("1"), Events: made(stick.EventNoteAdded)}, false},

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -116,6 +117,11 @@ func TestRest_needs(t *testing.T) {
 		{"no edit", func(_ *scene.Scene, ann, _ *scene.Actor) { ann.Executes("echo x > f", nil) }},
 		{"no second edit of a file that has changes", func(_ *scene.Scene, ann, _ *scene.Actor) { ann.Executes("echo y >> left", nil) }},
 		{"no commit", func(s *scene.Scene, _, _ *scene.Actor) { s.Commit("g", "x") }},
+		{"no commit in a linked worktree", func(s *scene.Scene, ann, _ *scene.Actor) {
+			side := filepath.Join(filepath.Dir(s.Work), "side")
+			s.Git("worktree", "add", "-q", side, "-b", "side")
+			ann.At(side).Executes("git commit -am g", func() { s.CommitIn(side, "g", "x") })
+		}},
 		{"no message", func(_ *scene.Scene, ann, bob *scene.Actor) { ann.Send(bob, "look at f") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,15 +1,16 @@
 package engine
 
 import (
-	"cmp"
 	"slices"
 
 	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 	"talkingstick/stick/edits"
 )
 
-// maxTurnEvents is how many events of a holder's are read to find out whether its turn has changed anything.
+// maxTurnEvents is how many events, and how many calls, of a holder's are read to find out whether its turn has
+// changed anything.
 const maxTurnEvents = 100
 
 // restAfter lets the caller rest if its turn, which ends with a handoff, has changed nothing.
@@ -37,12 +38,16 @@ func (o *op) readTurnWork(h stick.Handoff) (w stick.TurnWork, err error) {
 		w.Before = last.Handoff.Workspace
 	}
 
-	var rest error
-	w.Events, err = o.eventsOfTurn()
-	w.Edited, rest = o.hasEditedInTurn()
-	err = cmp.Or(err, rest)
-	w.Called, rest = o.hasCalledInTurn()
-	return w, cmp.Or(err, rest)
+	if w.Events, err = o.eventsOfTurn(); err != nil {
+		return w, err
+	}
+	if w.Edited, err = o.hasEditedInTurn(); err != nil {
+		return w, err
+	}
+
+	calls, err := o.callsOfTurn()
+	w.Called, w.CalledApart = len(calls) > 0, slices.ContainsFunc(calls, o.isApart)
+	return w, err
 }
 
 // eventsOfTurn returns the events that the caller has made since its grant.
@@ -77,12 +82,14 @@ func (o *op) isOfThisTurn(f edits.EditedFile) bool {
 	return slices.ContainsFunc(f.Editors, func(e edits.Editor) bool { return e.Held && e.Turn == o.Room.Turn.ID })
 }
 
-// hasCalledInTurn reports whether hooks have recorded a call of the caller since its grant: each but those that
-// are known to only read.
-func (o *op) hasCalledInTurn() (bool, error) {
-	calls, err := o.Tx.Calls(store.CallQuery{Room: o.Room.ID, Agent: o.Me.Agent, Limit: 1})
-	if err != nil || len(calls) == 0 {
-		return false, err
-	}
-	return max(calls[0].Started, calls[0].Ended) >= o.Room.Turn.GrantedAt, nil
+// callsOfTurn returns the last calls of the caller that hooks have recorded since its grant: all but those that are
+// known to only read.
+func (o *op) callsOfTurn() ([]edits.Call, error) {
+	calls, err := o.Tx.Calls(store.CallQuery{Room: o.Room.ID, Agent: o.Me.Agent, Limit: maxTurnEvents})
+	return slices.DeleteFunc(calls, func(c edits.Call) bool {
+		return max(c.Started, c.Ended) < o.Room.Turn.GrantedAt
+	}), err
 }
+
+// isApart reports whether a call ran in another checkout than the shared tree, such as a linked worktree.
+func (o *op) isApart(c edits.Call) bool { return !workspace.IsWithin(o.Room.Path, c.Checkout) }
