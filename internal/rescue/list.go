@@ -268,6 +268,7 @@ func (r *repository) readSnapshotManifest(ctx context.Context, f bare.Ref) (mani
 	if err == nil {
 		_, err = s.EntryFiles(ctx, tree)
 	}
+	m.Loss = r.readLoss(f)
 	return m, err
 }
 
@@ -321,6 +322,7 @@ func (s *Store) Show(ctx context.Context, id string) (Rescue, error) {
 	}
 
 	r := Rescue{Manifest: l.manifest, Entries: []File{}}
+	r.Loss = l.repo.readLoss(l.ref)
 	for _, e := range l.state.Entries {
 		f := File{Path: string(e.Path), States: e.StateWords()}
 		if e.Work != nil {

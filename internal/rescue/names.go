@@ -12,6 +12,8 @@ type (
 	Nested   = manifest.Nested
 	LeftOut  = manifest.LeftOut
 	Why      = manifest.Why
+	Moment   = manifest.Moment
+	Loss     = manifest.Loss
 )
 
 // The causes of rescues.
@@ -19,6 +21,12 @@ const (
 	CauseCommand  = manifest.CauseCommand
 	CauseTakeover = manifest.CauseTakeover
 	CauseCall     = manifest.CauseCall
+)
+
+// When a snapshot was made.
+const (
+	MomentBefore = manifest.MomentBefore
+	MomentAfter  = manifest.MomentAfter
 )
 
 // The reasons for which something was left out that others than this package tell apart.

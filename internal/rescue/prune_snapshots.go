@@ -1,7 +1,9 @@
 package rescue
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -255,20 +257,29 @@ func (p *prunePlan) dropPacks(ctx context.Context, now stick.Time) {
 }
 
 // Mark has a rescue stay until [Store.Unmark], whatever its age and the size of the others: something names
-// it. The mark is a file beside its pack, as git has them. It fails as [Store.Show] does, and with
-// [stick.CodeDataDirNotWritable].
-func (s *Store) Mark(id string) error {
+// it, as the last copy of what a call took. The mark is a file beside its pack, as git has them, and says what
+// that was. It fails as [Store.Show] does, and with [stick.CodeDataDirNotWritable].
+func (s *Store) Mark(id string, lost manifest.Loss) error {
 	r, f, err := s.findRescue(id)
 	if err != nil {
 		return err
 	}
 
+	text, err := json.Marshal(lost)
+	if err != nil {
+		return err
+	}
+
 	path := r.PackBase(f.Form, f.ID) + bare.KeepSuffix
-	file, err := plainfile.Open(path, os.O_CREATE|os.O_WRONLY)
+	file, err := plainfile.Open(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
 		return bare.ErrUnwritable(path, err)
 	}
-	file.Close()
+
+	_, err = file.Write(text)
+	if err := cmp.Or(err, file.Close()); err != nil {
+		return bare.ErrUnwritable(path, err)
+	}
 
 	// The rescue may have been dropped at the same moment.
 	if !r.IsHeld(f) {
@@ -276,6 +287,21 @@ func (s *Store) Mark(id string) error {
 		return bare.ErrNoRescue(id)
 	}
 	return nil
+}
+
+// readLoss returns what the mark of a rescue says. It is nil without one, and for a mark of an older program,
+// which is empty.
+func (r *repository) readLoss(f bare.Ref) *manifest.Loss {
+	text, err := plainfile.Read(r.PackBase(f.Form, f.ID) + bare.KeepSuffix)
+	if err != nil {
+		return nil
+	}
+
+	var lost manifest.Loss
+	if json.Unmarshal(text, &lost) != nil || lost.Agent == "" {
+		return nil
+	}
+	return &lost
 }
 
 // Unmark takes the mark of a rescue away. It fails as [Store.Mark] does.

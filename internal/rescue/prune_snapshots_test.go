@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/internal/git"
 	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
@@ -53,7 +54,7 @@ func TestPruneSnapshots_ByTime(t *testing.T) {
 	}
 	s.store.Prune(context.Background(), begin.Add(14*24*time.Hour+time.Hour))
 	s.have(third, late)
-	if err := s.store.Mark(third); err != nil {
+	if err := s.store.Mark(third, manifest.Loss{}); err != nil {
 		t.Fatal(err)
 	}
 	s.store.Prune(context.Background(), begin.Add(30*24*time.Hour))
@@ -66,7 +67,7 @@ func TestPruneSnapshots_ByTime(t *testing.T) {
 	if left := s.packs(); len(left) > 0 {
 		t.Errorf("packs are left: %q", left)
 	}
-	if err := s.store.Mark(third); stick.CodeOf(err) != stick.CodeNotFound {
+	if err := s.store.Mark(third, manifest.Loss{}); stick.CodeOf(err) != stick.CodeNotFound {
 		t.Errorf("mark what is gone: %v", err)
 	}
 }
@@ -86,7 +87,7 @@ func TestPruneSnapshots_BySize(t *testing.T) {
 		ids = append(ids, s.keptAt(s.now, fmt.Sprint("text ", i)))
 	}
 	r := s.store.repositoryOf(s.tree.Common)
-	if err := s.store.Mark(ids[0]); err != nil {
+	if err := s.store.Mark(ids[0], manifest.Loss{}); err != nil {
 		t.Fatal(err)
 	}
 	packs := map[string]bool{}

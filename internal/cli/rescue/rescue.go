@@ -75,7 +75,7 @@ func showRescues(p *term.Page, res restore.ListRescuesResult, all bool) {
 			where = term.FileName(m.Top)
 		}
 
-		t.Add(m.ID, p.Ago(m.At), rescueSize(m.Files, m.Bytes), rescueOrigin(m), where)
+		t.Add(m.ID, p.Ago(m.At), rescueSize(m.Files, m.Bytes), m.Origin(), where)
 	}
 
 	p.ShowTable(t)
@@ -121,19 +121,6 @@ func rescueSize(files int, bytes int64) stick.Words {
 	return stick.Count(files, "file") + ", " + app.SizeText(bytes)
 }
 
-// rescueOrigin says how a rescue came about.
-func rescueOrigin(m rescue.Manifest) stick.Words {
-	switch {
-	case m.Cause == rescue.CauseTakeover && m.Prior != "":
-		return stick.Wordsf("%s took over from %s", m.Agent, m.Prior)
-	case m.Cause == rescue.CauseTakeover:
-		return stick.Wordsf("%s took over", m.Agent)
-	case m.Command != "":
-		return stick.Wordsf("before %s ran %s", m.Agent, stick.Name(m.Command).Cut(80))
-	}
-	return stick.Wordsf("before a %s of %s", m.Cause, m.Agent)
-}
-
 func rescueShowCmd(a *app.Run) *cobra.Command {
 	var p restore.ShowRescueParams
 	c := &cobra.Command{
@@ -157,7 +144,7 @@ func rescueShowCmd(a *app.Run) *cobra.Command {
 
 // showRescue shows what a rescue holds, and what can be done with it.
 func showRescue(p *term.Page, res restore.ShowRescueResult) {
-	p.Linef("%s, %s: %s", p.Strong(term.Wordsf("rescue %s", res.ID)), p.Ago(res.At), rescueOrigin(res.Manifest))
+	p.Linef("%s, %s: %s", p.Strong(term.Wordsf("rescue %s", res.ID)), p.Ago(res.At), res.Origin())
 	p.Linef("%s of %s, at %s", rescueSize(res.Files, res.Bytes), term.FileName(res.Top), app.CommitText(res.Head, res.Branch))
 	t := term.Table{Indent: "  "}
 	for _, f := range res.Entries {
@@ -425,6 +412,6 @@ func IDCandidates(ctx context.Context, a *app.Run, at core.Where) []cobra.Comple
 		return res, nil
 	}, func(r restore.ListRescuesResult) []rescue.Manifest { return r.Rescues },
 		func(m rescue.Manifest) cobra.Completion {
-			return app.DescribedWord(m.ID, string(rescueOrigin(m)))
+			return app.DescribedWord(m.ID, string(m.Origin()))
 		})
 }

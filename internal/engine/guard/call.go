@@ -23,6 +23,8 @@ import (
 const (
 	maxOpen = 20  // calls of an agent that haven't ended
 	maxName = 120 // bytes of what a harness names as it likes
+
+	maxMarked = 10 // files that the mark of a snapshot names
 )
 
 // callIn describes the call that a hook is about, in one checkout.
@@ -321,7 +323,7 @@ func (g *Guard) tellEnd(ctx context.Context, q editQuestion, all []*checkout) er
 
 		// With the last of it, all has been told.
 		told[len(told)-1].call = c.call.ID
-		err = errors.Join(err, g.Restorer.Store().Mark(c.call.Before))
+		err = errors.Join(err, g.Restorer.Store().Mark(c.call.Before, c.loss()))
 	}
 
 	terr := g.tellTaken(ctx, q.HookParams, told)
@@ -331,6 +333,14 @@ func (g *Guard) tellEnd(ctx context.Context, q editQuestion, all []*checkout) er
 		}
 	}
 	return cmp.Or(terr, err)
+}
+
+// loss is what the mark of the snapshot before the call says.
+func (c *checkout) loss() rescue.Loss {
+	return rescue.Loss{
+		Agent: string(c.call.Agent), Command: stick.Clip(c.taken.Form, edits.MaxCallText),
+		Paths: c.taken.Files[:min(len(c.taken.Files), maxMarked)], Count: len(c.taken.Files),
+	}
 }
 
 // hasToTell reports whether others have to be told of what the call has done.

@@ -31,7 +31,7 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 
 	// Without the state after the call, nobody can say what it has changed.
 	s := &snapshot{checkout: c, tree: tree, named: c.files, after: true}
-	g.takeSnapshots(ctx, q, []*snapshot{s}, by.snapshotFacts(q))
+	g.takeSnapshots(ctx, q, []*snapshot{s}, by.snapshotFacts(q, rescue.MomentAfter))
 	if q.Unread && s.isLate() {
 		c.endLate(s.taken.ID, stick.At(g.core.Now()))
 		return nil

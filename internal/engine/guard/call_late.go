@@ -127,7 +127,7 @@ func findLate(tx *store.Tx, room stick.RoomID, s *snapshot) (late []lostCall, er
 // do it has had its time, and may have died.
 func (o *op) finishLate(q editQuestion, s *snapshot) error {
 	late, err := findLate(o.Tx, o.Room.ID, s)
-	facts := keeper{room: o.Room, me: o.Me}.snapshotFacts(q)
+	facts := keeper{room: o.Room, me: o.Me}.snapshotFacts(q, "")
 	for _, l := range late {
 		// What can't be found for that long, because its agent has left or its files are gone, is given up.
 		isDue := (stick.Deadline{SetAt: l.Ended, TTL: restore.FinishTime}).Due(o.Tx.Now())

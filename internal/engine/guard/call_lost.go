@@ -124,7 +124,7 @@ func (g *Guard) endLostCall(ctx context.Context, p core.HookParams, l lostCall) 
 		return g.tellLost(tx, probes, q, c)
 	})
 	if werr == nil && c.hasToTell() {
-		werr = g.Restorer.Store().Mark(c.call.Before)
+		werr = g.Restorer.Store().Mark(c.call.Before, c.loss())
 	}
 	return cmp.Or(werr, lerr)
 }

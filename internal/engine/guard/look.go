@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/git"
+	"talkingstick/internal/rescue"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -26,7 +27,7 @@ func (g *Guard) lookAfter(ctx context.Context, db *store.DB, q editQuestion, all
 	var behind []*checkout // where a comparison is due, whatever the snapshots show
 	var wait sync.WaitGroup
 	for i, c := range all {
-		c.finish = restore.LateSnapshot{Top: c.top, Named: c.files, Facts: by.snapshotFacts(q)}
+		c.finish = restore.LateSnapshot{Top: c.top, Named: c.files, Facts: by.snapshotFacts(q, rescue.MomentAfter)}
 		if c.isGone() {
 			c.gone = true
 			ended[i] = g.endGone(ctx, c)

@@ -176,10 +176,11 @@ func (k keeper) keepsSnapshots() bool {
 	return k.room.ID != "" && edits.KeepsSnapshots(k.room) && !k.me.Person()
 }
 
-func (k keeper) snapshotFacts(q editQuestion) rescue.Facts {
+// snapshotFacts says of a snapshot for which call it is made, and when.
+func (k keeper) snapshotFacts(q editQuestion, when rescue.Moment) rescue.Facts {
 	return rescue.Facts{
 		Room: string(k.room.ID), Agent: string(k.me.Agent), TurnID: k.room.Turn.ID, Cause: rescue.CauseCall,
-		Command: stick.Clip(cmp.Or(q.Text, q.Tool), edits.MaxCallText),
+		Command: stick.Clip(cmp.Or(q.Text, q.Tool), edits.MaxCallText), Moment: when,
 	}
 }
 
@@ -192,7 +193,7 @@ func (g *Guard) keepBefore(ctx context.Context, q editQuestion, by keeper) []*sn
 		reach = g.leaveOff(ctx, q, reach, by)
 	}
 
-	g.takeSnapshots(ctx, q, reach, by.snapshotFacts(q))
+	g.takeSnapshots(ctx, q, reach, by.snapshotFacts(q, rescue.MomentBefore))
 	return reach
 }
 
@@ -231,7 +232,7 @@ func (g *Guard) leaveOff(ctx context.Context, q editQuestion, reach []*snapshot,
 // snapshots already.
 func (g *Guard) keepAnyway(ctx context.Context, q editQuestion) {
 	reach := slices.DeleteFunc(g.reachOf(q), func(s *snapshot) bool { return !g.Restorer.Store().Knows(s.tree.Common) })
-	g.takeSnapshots(ctx, q, reach, keeper{}.snapshotFacts(q))
+	g.takeSnapshots(ctx, q, reach, keeper{}.snapshotFacts(q, rescue.MomentBefore))
 }
 
 // finishLater has another process finish what there was too little time for in a checkout.

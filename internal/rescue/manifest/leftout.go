@@ -84,26 +84,3 @@ func CollapseLeftOut(all []LeftOut) []LeftOut {
 	})
 	return slices.Compact(all)
 }
-
-// Facts say how a rescue came about. They are kept as they are given.
-type Facts struct {
-	Room    string `json:"room"`                  // its id
-	Agent   string `json:"agent"`                 // who was about to change the tree
-	TurnID  int64  `json:"turn_id,omitempty"`     // the turn in which it was made
-	Cause   string `json:"cause"`                 // why it was made: command, takeover or call
-	Command string `json:"command,omitempty"`     // the command that could destroy the work
-	Prior   string `json:"prior_owner,omitempty"` // whose turn a takeover ended
-}
-
-// The causes of rescues.
-const (
-	CauseCommand  = "command"  // a command that could destroy the work
-	CauseTakeover = "takeover" // somebody else has the stick now
-	CauseCall     = "call"     // a call of an agent's tool: the rescue is a snapshot
-)
-
-// Nested is the rescue of a repository inside another's working tree.
-type Nested struct {
-	Path string `json:"path"` // relative to the top level of the checkout
-	ID   string `json:"id"`   // of the rescue
-}

@@ -24,6 +24,8 @@ type Manifest struct {
 	LeftOut []LeftOut `json:"left_out"`         // what it lacks
 	Nested  []Nested  `json:"nested,omitempty"` // the rescues of repositories inside the checkout
 
+	Loss *Loss `json:"loss,omitempty"` // what a call took after it; nil if nobody has told of any
+
 	Needs []string `json:"-"` // the ids of the snapshots whose packs it needs beside its own
 }
 
@@ -51,6 +53,8 @@ type nestedPathsID struct {
 
 // EncodeJSON writes a manifest, with texts of any bytes.
 func (m Manifest) EncodeJSON() ([]byte, error) {
+	// The loss is written beside the rescue.
+	m.Loss = nil
 	j := manifestJSON{
 		Manifest: m, Top: BytesText(m.Top), Common: BytesText(m.Common),
 		Branch: BytesText(m.Branch), Command: BytesText(m.Command),

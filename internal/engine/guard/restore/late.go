@@ -37,6 +37,11 @@ func (rs *Restorer) FinishSnapshot(ctx context.Context, l LateSnapshot) (taken r
 		return taken, false
 	}
 
+	// The call may have begun since, and the state is neither that before it nor that after it.
+	if l.Facts.Moment == rescue.MomentBefore {
+		l.Facts.Moment = ""
+	}
+
 	// A request without a time is made now: what the hook has kept is older.
 	r := rescue.Request{Tree: tree, Paths: l.Named, Nested: true, Facts: l.Facts}
 	taken, err := copies.Take(ctx, r)

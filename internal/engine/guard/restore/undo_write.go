@@ -48,13 +48,13 @@ func (u *undoing) askMayEdit(ctx context.Context) error {
 // undoLimit is how long an undo may take for one snapshot. Whoever undoes something waits longer than a hook may.
 const undoLimit = 20 * time.Second
 
-// takeSnapshot keeps the state of the checkout.
-func (u *undoing) takeSnapshot(ctx context.Context) (rescue.Taken, error) {
+// takeSnapshot keeps the state of the checkout, before or after the undo.
+func (u *undoing) takeSnapshot(ctx context.Context, when rescue.Moment) (rescue.Taken, error) {
 	s := u.restorer.Store()
 	s.Limits.Time, s.Limits.Status = undoLimit, undoLimit/2
 	return s.Take(ctx, rescue.Request{Tree: u.tree, Nested: true, At: stick.At(u.restorer.core.Now()), Facts: rescue.Facts{
 		Room: string(u.room.ID), Agent: string(u.me.Agent),
-		TurnID: u.room.Turn.ID, Cause: rescue.CauseCall, Command: u.commandText(),
+		TurnID: u.room.Turn.ID, Cause: rescue.CauseCall, Command: u.commandText(), Moment: when,
 	}})
 }
 
@@ -67,7 +67,7 @@ const undoTool = "tt undo"
 // beginUndo keeps what is there now, and records that the undo begins: whatever happens next, it can be
 // undone, and other agents' calls that run meanwhile don't take its changes for theirs.
 func (u *undoing) beginUndo(ctx context.Context) error {
-	kept, err := u.takeSnapshot(ctx)
+	kept, err := u.takeSnapshot(ctx, rescue.MomentBefore)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (u *undoing) putBeside(ctx context.Context, s undoStep) {
 // endUndo keeps the state after the undo, records that it has ended, and tells whom it concerns.
 func (u *undoing) endUndo(ctx context.Context) error {
 	// Without it, the undo can't be undone, but it has happened.
-	after, serr := u.takeSnapshot(ctx)
+	after, serr := u.takeSnapshot(ctx, rescue.MomentAfter)
 
 	// Files are read before the transaction, which shouldn't wait for a disk.
 	found := u.seeWritten()
