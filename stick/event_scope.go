@@ -131,6 +131,7 @@ type WorkTakenPayload struct {
 	// others whose work it is; everybody else in the room if the repository is gone
 	Of      []AgentID `json:"of,omitempty"`
 	Rescue  string    `json:"rescue_id,omitempty"` // the copy that was made before
+	Call    int64     `json:"call_id,omitempty"`   // the call that took it, which can be undone; 0 if it isn't known
 	Kept    []string  `json:"kept,omitempty"`      // refs that keep the old tips of branches, the first of them
 	LeftOut []string  `json:"left_out,omitempty"`  // some of what the copy lacks
 
@@ -375,8 +376,8 @@ func (p WorkTakenPayload) ListReaders(by AgentID) []Addressee {
 	return all
 }
 
-// describeLoss says what a command took, and where it is now.
-func (p WorkTakenPayload) describeLoss() Words {
+// DescribeTaking says what a command took, and whose work that was.
+func (p WorkTakenPayload) DescribeTaking() Words {
 	s := Words("a command")
 	if p.Command != "" {
 		s = Wordsf("%s", p.Command)
@@ -395,8 +396,17 @@ func (p WorkTakenPayload) describeLoss() Words {
 		s += ", work of " + AgentNames(p.Of)
 	}
 	if p.Repository != "" {
-		s += ", which removed the repository " + CutName(p.Repository,
-			glob.MaxBytes) + "; its commits, as far as they are kept: tt rescue list"
+		s += ", which removed the repository " + CutName(p.Repository, glob.MaxBytes)
+	}
+
+	return s
+}
+
+// describeLoss says what a command took, and where it is now.
+func (p WorkTakenPayload) describeLoss() Words {
+	s := p.DescribeTaking()
+	if p.Repository != "" {
+		s += "; its commits, as far as they are kept: tt rescue list"
 	}
 
 	// Where the copies are, and what they lack.

@@ -28,6 +28,7 @@ type Operations interface {
 	GetInbox(context.Context, engine.GetInboxParams) (engine.GetInboxResult, error)
 	GetMessage(context.Context, engine.GetMessageParams) (engine.GetMessageResult, error)
 	WorkerStatus(context.Context, task.WorkerStatusParams) (task.WorkerStatusResult, error)
+	IsRescueOpen(id string) bool
 	Now() stick.Time
 }
 

@@ -2,12 +2,16 @@ package monitor_test
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/eventlog"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
@@ -20,10 +24,11 @@ type operations struct {
 	*engine.Engine
 	*eventlog.Log
 	*task.Tasks
+	*restore.Restorer
 }
 
 func watchedBy(a *scene.Actor) monitor.Options {
-	return monitor.Options{Operations: operations{a.Engine, a.Engine.Log, a.Tasks}, Caller: a.By}
+	return monitor.Options{Operations: operations{a.Engine, a.Engine.Log, a.Tasks, a.Engine.Guard.Restorer}, Caller: a.By}
 }
 
 // look takes a picture for a person, of all rooms.
@@ -97,6 +102,58 @@ func TestWhatNeedsAPerson(t *testing.T) {
 	ann.Try().Granted(1)
 	ann.Dies()
 	expect("the holder has died", presence.NeedTakeover, presence.NeedMerge)
+}
+
+// TestWhatNeedsAPerson_rescue: work that a command took away needs a person until it is back, or its copy is
+// forgotten. The line names the files, and a command that ends it.
+func TestWhatNeedsAPerson_rescue(t *testing.T) {
+	undo := func(carl *scene.Actor, n presence.Need) {
+		var call int64
+		if _, err := fmt.Sscanf(string(n.NextAction), "tt undo %d", &call); err != nil {
+			t.Fatalf("%s: %v", n.NextAction, err)
+		}
+		carl.UndoCall(restore.UndoCallParams{ID: call}).OK()
+	}
+
+	for how, ends := range map[string]func(*scene.Actor, presence.Need){
+		"its call is undone": undo,
+		"its rescue is restored": func(carl *scene.Actor, n presence.Need) {
+			carl.RestoreRescue(restore.RestoreRescueParams{ID: n.Rescue}).OK()
+		},
+		"its rescue is forgotten": func(carl *scene.Actor, n presence.Need) {
+			carl.ForgetRescue(restore.ForgetRescueParams{ID: n.Rescue}).OK()
+		},
+		"nothing is left to undo": func(carl *scene.Actor, n presence.Need) {
+			if err := os.WriteFile(filepath.Join(carl.Work, "a.go"), []byte("by bob\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			undo(carl, n)
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			s := scene.InGit(t)
+			ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
+			s.Joins(ann, bob, carl)
+			s.Commit("a.go", "a")
+
+			bob.Executes("echo by bob > a.go", nil)
+			ann.Executes("git reset --hard", nil)
+			all := look(carl).Needs
+			if len(all) != 1 || all[0].Kind != presence.NeedRescue {
+				t.Fatalf("%+v", all)
+			}
+
+			want := string(ann.ID) + ` ran "git reset --hard", which took a.go, work of ` + string(bob.ID) + "; a copy was kept"
+			if got := string(all[0].Text); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+
+			ends(carl, all[0])
+			if left := needs(carl); len(left) > 0 {
+				t.Errorf("%+v", left)
+			}
+		})
+	}
 }
 
 // TestAMonitorFollows: whoever watches gets a new picture of each change, and a picture never changes.

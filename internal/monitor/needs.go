@@ -17,8 +17,9 @@ import (
 // rescueFor is how long people are reminded of a rescue.
 const rescueFor = 24 * time.Hour
 
-// addNeeds finds out what waits for the one who watches.
-func (r *Room) addNeeds(now stick.Time) {
+// addNeeds finds out what waits for the one who watches. isOpen reports whether a rescue is there that nobody has
+// brought back.
+func (r *Room) addNeeds(now stick.Time, isOpen func(rescue string) bool) {
 	r.Needs = nil
 	add := func(n presence.Need) { r.Needs = append(r.Needs, n) }
 
@@ -80,18 +81,43 @@ func (r *Room) addNeeds(now stick.Time) {
 	}
 
 	for _, e := range r.Events {
-		p, ok := stick.PayloadOf[stick.WorkTakenPayload](e)
-		if !ok || p.Rescue == "" || now.Sub(e.CreatedAt) > rescueFor {
-			continue
+		if n, ok := r.needOfLoss(e, now, isOpen); ok {
+			add(n)
 		}
-
-		n := presence.NewNeed(presence.NeedRescue, p.Rescue, e.CreatedAt, stick.Hintf("%s", stick.Cmd("tt rescue show <rescue_id>", p.Rescue)),
-			"%s took uncommitted work away; a copy was kept", e.From).About(e.From, "")
-		n.Rescue = p.Rescue
-		add(n)
 	}
 
 	presence.SortNeeds(r.Needs)
+}
+
+// needOfLoss returns what a person needs to know of work that a command took away, until it is back: its call is
+// undone, or its rescue restored or forgotten.
+func (r *Room) needOfLoss(e stick.Event, now stick.Time, isOpen func(rescue string) bool) (presence.Need, bool) {
+	p, ok := stick.PayloadOf[stick.WorkTakenPayload](e)
+	if !ok || p.Rescue == "" || now.Sub(e.CreatedAt) > rescueFor {
+		return presence.Need{}, false
+	}
+	if r.isUndone(p.Call) || !isOpen(p.Rescue) {
+		return presence.Need{}, false
+	}
+
+	// An undo is the shorter way, and keeps what is there now; not every loss has a call.
+	next := stick.Cmd("tt rescue show <rescue_id>", p.Rescue)
+	if p.Call != 0 {
+		next = stick.Cmd("tt undo <call_id>", p.Call)
+	}
+
+	n := presence.NewNeed(presence.NeedRescue, p.Rescue, e.CreatedAt, stick.Hintf("%s", next),
+		"%s ran %s; a copy was kept", e.From, p.DescribeTaking()).About(e.From, "")
+	n.Rescue = p.Rescue
+	return n, true
+}
+
+// isUndone reports whether one of the last events is that a call was taken back.
+func (r *Room) isUndone(call int64) bool {
+	return call != 0 && slices.ContainsFunc(r.Events, func(e stick.Event) bool {
+		p, ok := stick.PayloadOf[stick.CallUndonePayload](e)
+		return ok && p.Call == call
+	})
 }
 
 // heldFromAgents returns what a person needs to know who holds the stick while agents wait for it: most

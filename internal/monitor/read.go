@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // taskInterval is how soon tasks at work are read again although the log has nothing new about them: commits
@@ -56,7 +57,8 @@ func (m *Monitor) readRoom(ctx context.Context, id stick.RoomID, was *reading) (
 		return nil, err
 	}
 
-	r.addNeeds(ops.Now())
+	r.addNeeds(ops.Now(), ops.IsRescueOpen)
+	now.readAgainForRescues(ops.Now())
 	return now, nil
 }
 
@@ -85,6 +87,20 @@ func (m *Monitor) readTasks(ctx context.Context, now, was *reading) error {
 		}
 	}
 	return nil
+}
+
+// readAgainForRescues has a room be read again after some time while a rescue waits for its person: to restore or
+// forget one makes no event.
+func (now *reading) readAgainForRescues(at stick.Time) {
+	isOfRescue := func(n presence.Need) bool { return n.Kind == presence.NeedRescue }
+	if !slices.ContainsFunc(now.room.Needs, isOfRescue) {
+		return
+	}
+
+	again := at.Add(taskInterval)
+	if u := now.holds.Until; u.IsZero() || again < u {
+		now.holds.Until = again
+	}
 }
 
 // readReturns finds out which workers haven't read why their tasks came back: a message says so to each, in

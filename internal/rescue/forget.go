@@ -50,6 +50,7 @@ func (s *Store) Forget(ctx context.Context, id string) error {
 		return bare.ErrUnwritable(r.RefPath(f), err)
 	}
 	os.Remove(r.PackBase(f.Form, id) + bare.KeepSuffix)
+	os.Remove(r.PackBase(f.Form, id) + bare.DoneSuffix)
 	s.kill("forgot ref")
 
 	// The first pack is its own; the others are those of snapshots.

@@ -104,6 +104,7 @@ type Taken struct {
 	Stash  []string        // entries of the stash that it uses, in words
 	Of     []stick.AgentID // the others among whose work it is
 	Rescue string          // the id of the copy; empty if there is none
+	Call   int64           // that took all this, as hooks have seen it; 0 if it isn't known
 	Kept   []string        // refs that keep the old tips of branches
 	Left   []string        // what the copy lacks
 
@@ -130,7 +131,7 @@ func Take(r stick.Room, t Taken) stick.Event {
 	p := stick.WorkTakenPayload{
 		Command: stick.Clip(t.Form, maxCommand), Sweeps: t.Sweeps, Paths: clipPaths(t.Files),
 		Count: len(t.Files), Stash: clipPaths(t.Stash), Of: t.Of,
-		Rescue: t.Rescue, Kept: clipPaths(t.Kept), LeftOut: clipPaths(t.Left), Repository: t.Repository,
+		Rescue: t.Rescue, Call: t.Call, Kept: clipPaths(t.Kept), LeftOut: clipPaths(t.Left), Repository: t.Repository,
 	}
 
 	// Nobody can go on without the repository: everybody in the room learns of it.

@@ -311,7 +311,7 @@ func (g *Guard) tellEnd(ctx context.Context, q editQuestion, all []*checkout) er
 			continue
 		}
 
-		c.taken.Form, c.taken.Rescue = q.formOf(c.call), c.call.Before
+		c.taken.Form, c.taken.Rescue, c.taken.Call = q.formOf(c.call), c.call.Before, c.call.ID
 		if len(c.taken.Files) > 0 {
 			told = append(told, roomTaking{room: c.room, top: c.top, Taken: c.taken})
 		}

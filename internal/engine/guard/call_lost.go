@@ -194,7 +194,8 @@ func (g *Guard) tellLost(tx *store.Tx, probes *core.Probes, q editQuestion, c *c
 		return err
 	}
 
-	c.taken.By, c.taken.Form, c.taken.Rescue = c.call.Agent, q.formOf(c.call), c.call.Before
+	c.taken.By, c.taken.Form = c.call.Agent, q.formOf(c.call)
+	c.taken.Rescue, c.taken.Call = c.call.Before, c.call.ID
 	o.Events = append(o.Events, edits.Take(o.Room, c.taken))
 	if _, err := o.settleCall(c.call.ID); err != nil {
 		return err

@@ -40,6 +40,7 @@ func (r *Repository) DropPack(f Ref) {
 	r.Kill("dropped index")
 	os.Remove(base + pack.Suffix)
 	os.Remove(base + KeepSuffix)
+	os.Remove(base + DoneSuffix)
 }
 
 // SweepLeftovers removes what a crash has left in a directory: the chosen names, if they are older than

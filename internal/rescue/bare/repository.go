@@ -55,6 +55,7 @@ const (
 	NewPrefix  = "new-"         // of repositories that are being made
 	LockSuffix = ".lock"        // of files that keep others from writing a ref or a log
 	KeepSuffix = ".keep"        // of the mark beside a pack
+	DoneSuffix = ".settled"     // of the note that the rescue was brought back
 )
 
 // Form is one of the two forms of rescues. Programs before snapshots know only the first, and leave the other

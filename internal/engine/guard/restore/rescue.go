@@ -271,8 +271,17 @@ func (rs *Restorer) RestoreRescue(ctx context.Context, p RestoreRescueParams) (R
 	}
 
 	res.Restored, err = rs.Store().Restore(ctx, r)
+
+	// People aren't reminded of what is there again, or beside what has changed since.
+	if err == nil && len(res.Failed) == 0 {
+		err = rs.Store().Settle(r.ID)
+	}
 	return res, err
 }
+
+// IsRescueOpen reports whether there is a rescue on this host that nobody has brought back, neither by itself
+// nor by undoing the call before which it was made.
+func (rs *Restorer) IsRescueOpen(id string) bool { return rs.Store().IsOpen(id) }
 
 // prepareRestore finds a rescue, as far as it is wanted, and the checkout for it, whose top level is top.
 // again is the command for another checkout.

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -137,6 +138,7 @@ func (rs *Restorer) UndoCall(ctx context.Context, p UndoCallParams) (UndoCallRes
 
 	// HEAD stays as it is, and the caller is told how to move it.
 	u.readHead(ctx)
+	err := u.settleRescue()
 	slices.SortFunc(u.result.Left, func(a, b LeftFile) int { return strings.Compare(a.Path, b.Path) })
 	if u.begun.ID != 0 {
 		if err := u.endUndo(ctx); err != nil {
@@ -144,7 +146,17 @@ func (rs *Restorer) UndoCall(ctx context.Context, p UndoCallParams) (UndoCallRes
 		}
 	}
 
-	return u.result, u.checkResult()
+	return u.result, cmp.Or(u.checkResult(), err)
+}
+
+// settleRescue notes that the snapshot before the call was brought back, unless a file of it is neither there
+// nor beside what is.
+func (u *undoing) settleRescue() error {
+	isLacking := func(l LeftFile) bool { return l.Beside == "" }
+	if slices.ContainsFunc(u.result.Left, isLacking) || !u.restorer.IsRescueOpen(u.call.Before) {
+		return nil
+	}
+	return u.restorer.Store().Settle(u.call.Before)
 }
 
 // checkResult fails if the call has changed nothing after all, and notes that nothing was left to do.
