@@ -55,6 +55,7 @@ func TestHandOver(t *testing.T) {
 		{"list of commands", alone, "help --all", "", 0, "watch"},
 		{"none beside it", alone, "watch", "", 3, "this command is in tt-full, which isn't beside " + alone},
 		{"what the doctor says of none", alone, "doctor", "", 0, "tt-full isn't beside " + alone},
+		{"a demo whose pages nobody can serve", alone, "demo --fast --serve", "", 3, "this command is in tt-full, which isn't beside " + alone},
 		{"another build", full, "watch", "TT_HANDED_BY=0.0.1", 7, "tt is 0.0.1, but the tt-full beside it is "},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -38,7 +38,9 @@ func Cmd(a *app.Run, show Screen) *cobra.Command {
 	c.Flags().BoolVar(&serve, "serve", false, "show the scene's room in a browser as well, as tt serve does")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if watch && show == nil {
+		// The screen and the pages are in tt-full. Without it nothing is played.
+		needsFull := watch && show == nil || serve && a.LacksFull()
+		if needsFull {
 			return a.HandOver()
 		}
 		if a.Exe == "" {

@@ -125,7 +125,8 @@ func undoCall(ctx context.Context, a *app.Run, p restore.UndoCallParams) error {
 
 	// A person has no last call of its own, so only the list can say which one is meant.
 	if p.ID == 0 && by.ActsAsPerson() && len(p.Paths) > 0 {
-		return stick.Errorf(stick.CodeUsage, "name the call that is to be undone").With("field", "call").With("path", p.Paths[0]).
+		return stick.Errorf(stick.CodeUsage, "name the call that is to be undone").
+			With("field", "call").With("path", p.Paths[0]).
 			Hintf("see the calls: %s; then: %s", stick.Cmd("tt calls"), stick.Cmd("tt undo <call> <path>"))
 	}
 	if p.ID == 0 && by.ActsAsPerson() {

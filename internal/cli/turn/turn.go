@@ -43,7 +43,8 @@ func showGrant(p *term.Page, g *engine.Grant, me stick.AgentID, paused *stick.Pa
 	switch {
 	case me.Human() || g.Reason == stick.AlreadyOwner:
 	case own:
-		p.Linef("the handoff is your own; if there is nothing to do, hand over and run %s", p.Next(stick.Cmd("tt wait --park")))
+		p.Linef("the handoff is your own; if there is nothing to do, hand over and run %s",
+			p.Next(stick.Cmd("tt wait --park")))
 	case g.Handoff != nil || g.Recovery != nil && g.Recovery.Handoff != nil:
 		p.Linef("your user's task first, then the handoff")
 	}
