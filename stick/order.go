@@ -6,8 +6,8 @@ import (
 
 // The order in which members get the stick: who waits, who comes first among them, and whom a release names.
 
-// ListWaiting lists the members that can be named for the stick, unless they rest, or offered it: they have joined, aren't gone, and
-// wait for work now. They come in the room's order.
+// ListWaiting lists the members to which the stick can be offered: they have joined, aren't gone, and wait for work
+// now. Those that don't rest can also be named. They come in the room's order.
 func (r Room) ListWaiting(s *Probed) []Member {
 	var out []Member
 	for _, m := range r.Members {

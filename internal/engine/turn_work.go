@@ -27,7 +27,8 @@ func (o *op) restAfter(h stick.Handoff) error {
 	return nil
 }
 
-// readTurnWork reads what is known of what the caller's turn has changed.
+// readTurnWork reads what is known of what the caller's turn has changed, until something shows that it has: all
+// of it is read while others wait for the lock.
 func (o *op) readTurnWork(h stick.Handoff) (w stick.TurnWork, err error) {
 	w.After = h.Workspace
 	if seq := o.Room.Turn.HandoffSeq; seq != 0 {
@@ -37,11 +38,17 @@ func (o *op) readTurnWork(h stick.Handoff) (w stick.TurnWork, err error) {
 		}
 		w.Before = last.Handoff.Workspace
 	}
+	if !w.HasChangedNothing() {
+		return w, nil
+	}
 
-	if w.Events, err = o.eventsOfTurn(); err != nil {
+	w.Events, err = o.eventsOfTurn()
+	if err != nil || !w.HasChangedNothing() {
 		return w, err
 	}
-	if w.Edited, err = o.hasEditedInTurn(); err != nil {
+
+	w.Edited, err = o.hasEditedInTurn()
+	if err != nil || w.Edited {
 		return w, err
 	}
 

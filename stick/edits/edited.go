@@ -276,8 +276,9 @@ const (
 // WhoseEdit says whose the changes of a file are if an agent asks, and names the others. Work done with the
 // stick passes with it: where q.Tree says that the file is in the tree that the members share, it is the
 // holder's, for all others. In any other checkout only what the holder did itself is. Work is another's if a
-// live agent did it without the stick or has reserved the path, or if somebody has said that it is theirs. The agent that has started the asker, and those that the
-// asker has started, aren't others. near must hold at least the reservations that could match the path.
+// live agent did it without the stick or has reserved the path, or if somebody has said that it is theirs. The
+// agent that has started the asker, and those that the asker has started, aren't others. near must hold at least
+// the reservations that could match the path.
 func WhoseEdit(
 	r stick.Room, f EditedFile, q Editing, near []stick.Reservation, s *stick.Probed, now stick.Time,
 ) (Share, []stick.AgentID) {
