@@ -118,7 +118,7 @@ func (o *performed) begin() {
 }
 
 func (o *performed) join(explicit bool) {
-	r, events, _, err := o.room.Join(o.me, explicit, o.now)
+	r, events, _, err := o.room.Join(o.me, "", explicit, o.now)
 	o.rule(r, events, err)
 	o.recordProcess()
 }

@@ -6,7 +6,8 @@ import (
 
 // JoinPayload is the payload of [EventJoin].
 type JoinPayload struct {
-	Ordinal int `json:"ordinal,omitempty"` // the member's place in the order
+	Ordinal int    `json:"ordinal,omitempty"` // the member's place in the order
+	Name    string `json:"name,omitempty"`    // what people call it, see [Member]
 	Caller
 }
 
@@ -50,6 +51,9 @@ var memberEvents = []EventInfo{
 		Replay: func(c *Record, e *Event, p JoinPayload) error {
 			c.changeMember(e.From, func(m *MemberRecord) {
 				m.State, m.JoinSeq = Joined, e.Seq
+				if p.Name != "" {
+					m.Name = p.Name // a name once given stays, also where an older tt joins it again
+				}
 				if m.Ordinal == 0 {
 					m.Ordinal = p.Ordinal
 				}

@@ -440,7 +440,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 			intent = stick.Listen
 		}
 		var joined []stick.Event
-		if r, joined, _, o.err = r.Join(by, false, w.now); o.err != nil {
+		if r, joined, _, o.err = r.Join(by, "", false, w.now); o.err != nil {
 			return w, o
 		}
 		note(joined)
@@ -564,7 +564,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		note(more)
 	case dJoin:
 		var more []stick.Event
-		r, more, _, o.err = r.Join(by, true, w.now)
+		r, more, _, o.err = r.Join(by, "", true, w.now)
 		note(more)
 		settle(false)
 	case dLimit:

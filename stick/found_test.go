@@ -19,7 +19,7 @@ func TestRoom_FormerMistakes(t *testing.T) {
 
 	t.Run("one that joins while a takeover is open was offered it before those who wait", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a").Owns("a").Waits("b").Gone("a")
-		r, _, _, _ := f.Join("c", false, f.Now)
+		r, _, _, _ := f.Join("c", "", false, f.Now)
 		f.Waits("c")
 		r.Listeners = f.Listeners
 		q := stick.Asking{Agent: "c", Purpose: stick.Work, Blocking: true}
@@ -31,7 +31,7 @@ func TestRoom_FormerMistakes(t *testing.T) {
 	t.Run("so was one that joined again", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Alive("a").Owns("a").Waits("c").Gone("a")
 		f.Must(f.TryLeave(stick.Leaving{By: "b"}))
-		r, _, _, _ := f.Join("b", false, f.Now)
+		r, _, _, _ := f.Join("b", "", false, f.Now)
 		f.Waits("b")
 		r.Listeners = f.Listeners
 		_, _, ans := r.Ask(stick.Asking{Agent: "b", Purpose: stick.Work, Blocking: true}, f.Probed, f.Now)

@@ -1,15 +1,16 @@
 package stick
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
 )
 
-// Join makes a a member. A member that left gets its old place back and counts as new for fairness.
+// Join makes a a member, whom people call name; empty to call it by its id. A member that left gets its old place back and counts as new for fairness.
 // Without explicit, Join refuses a member that was removed with [CodeKicked], and a closed room with
 // [CodeRoomClosed]. joined is false if a was already a member.
-func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Event, joined bool, err error) {
+func (r Room) Join(a AgentID, name string, explicit bool, now Time) (next Room, events []Event, joined bool, err error) {
 	m, known := r.Member(a)
 	switch {
 	case known && m.State == Kicked && !explicit:
@@ -32,22 +33,22 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 	// Its old place in the order stays, but what it had of earlier offers doesn't.
 	if known {
 		r.EditMember(a, func(m *Member) {
-			m.State, m.JoinedAt, m.JoinSeq = Joined, now, unnumbered
+			m.State, m.Name, m.JoinedAt, m.JoinSeq = Joined, cmp.Or(name, m.Name), now, unnumbered
 			m.LastOfferRound, m.ReturnedAt, m.RestsSince = 0, 0, 0
 		})
 	} else {
-		m = Member{Agent: a, Ordinal: r.nextOrdinal(), State: Joined, JoinedAt: now, JoinSeq: unnumbered}
+		m = Member{Agent: a, Name: name, Ordinal: r.nextOrdinal(), State: Joined, JoinedAt: now, JoinSeq: unnumbered}
 		r.Members = append(slices.Clip(r.Members), m)
 	}
 
-	events = append(events, r.NewEvent(EventJoin, a, "").WithPayload(JoinPayload{Ordinal: m.Ordinal}))
+	events = append(events, r.NewEvent(EventJoin, a, "").WithPayload(JoinPayload{Ordinal: m.Ordinal, Name: name}))
 	return r.Touch(a, now), events, true, nil
 }
 
-// Named returns the member that a name means: a full id, the name of a harness, or a person's without the
-// host. Of several members in a harness it means the one that isn't gone, and of several of those the active
-// one. A name that fits no member is returned unchanged. It fails with [CodeUsage] and
-// [CodeAmbiguousRecipient].
+// Named returns the member that a name means: a full id or name, the name of a harness, a person's without the
+// host, or the start of a name or an id that tt has made. Of several members that fit it means the one that
+// isn't gone, and of several of those the active one. A name that fits no member is returned unchanged. It
+// fails with [CodeUsage] and [CodeAmbiguousRecipient].
 func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
 	if _, err := ParseAgentID(string(name)); err != nil {
 		return "", err
@@ -57,13 +58,7 @@ func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
 		return name, nil
 	}
 
-	var fits []AgentID
-	for _, m := range r.Members {
-		if m.State == Joined && m.Agent.hasShortName(name) {
-			fits = append(fits, m.Agent)
-		}
-	}
-
+	fits := r.findCalled(name)
 	if len(fits) == 0 {
 		return name, nil
 	}
@@ -90,6 +85,30 @@ func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
 	return "", errAmbiguous(name, fits)
 }
 
+// findCalled lists the members that are called name. What fits more closely comes first: a whole name, then the
+// harness or the person, then the start of a name, then that of an id.
+func (r Room) findCalled(name AgentID) []AgentID {
+	for _, isCalled := range []func(Member) bool{
+		func(m Member) bool { return m.Name == string(name) },
+		func(m Member) bool { return m.Agent.hasShortName(name) },
+		func(m Member) bool { return m.Name != "" && strings.HasPrefix(m.Name, string(name)) },
+		func(m Member) bool { return m.Name != "" && strings.HasPrefix(string(m.Agent), string(name)) },
+	} {
+		var fits []AgentID
+		for _, m := range r.Members {
+			if m.State == Joined && isCalled(m) {
+				fits = append(fits, m.Agent)
+			}
+		}
+
+		if len(fits) > 0 {
+			return fits
+		}
+	}
+
+	return nil
+}
+
 func errAmbiguous(name AgentID, fits []AgentID) *Error {
 	return Errorf(CodeAmbiguousRecipient, "%s matches %d members", name, len(fits)).
 		With("candidates", fits).Hintf("name one of them in full: %s", AgentList(fits))
@@ -112,10 +131,10 @@ func (r Room) NamedEver(name AgentID, s *Probed, now Time) (AgentID, error) {
 	for _, m := range r.Members {
 		// The name of a harness may have been meant as well.
 		harness, _, _ := strings.Cut(string(m.Agent), ":")
-		if m.Agent.hasShortName(name) {
+		if m.Agent.hasShortName(name) || m.Name == string(name) {
 			fits = append(fits, m.Agent)
 		}
-		names = append(names, string(m.Agent), harness)
+		names = append(names, string(m.Agent), m.Name, harness)
 	}
 
 	switch {

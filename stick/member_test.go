@@ -21,7 +21,7 @@ func TestJoin(t *testing.T) {
 
 	t.Run("a member already", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a")
-		_, events, joined, err := f.Join("a", false, f.Now)
+		_, events, joined, err := f.Join("a", "", false, f.Now)
 		sticktest.Equal(t, "joined", joined, false)
 		sticktest.Equal(t, "events", len(events), 0)
 		sticktest.Equal(t, "error", stick.CodeOf(err), "")
@@ -40,7 +40,7 @@ func TestJoin(t *testing.T) {
 	t.Run("a kicked member", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b")
 		f.Must(f.TryKick(stick.Kicking{By: "a", Who: "b", Force: true}))
-		r, _, joined, err := f.Join("b", false, f.Now)
+		r, _, joined, err := f.Join("b", "", false, f.Now)
 		sticktest.Refused(t, err, stick.CodeKicked, map[string]any{"room_state": stick.Idle})
 		sticktest.Equal(t, "joined", joined, false)
 		sticktest.Equal(t, "unchanged", sticktest.IsSameRoom(r, f.Room), true)
@@ -52,7 +52,7 @@ func TestJoin(t *testing.T) {
 	t.Run("a closed room", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a")
 		f.Must(f.TryClose(stick.Closing{By: "human:x", Person: true}))
-		_, _, _, err := f.Join("b", false, f.Now)
+		_, _, _, err := f.Join("b", "", false, f.Now)
 		sticktest.Refused(t, err, stick.CodeRoomClosed, map[string]any{"room_state": stick.StateClosed})
 
 		f.WithMembers("b")
@@ -63,7 +63,7 @@ func TestJoin(t *testing.T) {
 	t.Run("a closed room by its member", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a")
 		f.Must(f.TryClose(stick.Closing{By: "human:x", Person: true}))
-		_, _, _, err := f.Join("a", false, f.Now)
+		_, _, _, err := f.Join("a", "", false, f.Now)
 		sticktest.Refused(t, err, stick.CodeRoomClosed, nil)
 		f.WithMembers("a")
 		sticktest.Equal(t, "closed", f.Closed, false)
@@ -72,7 +72,7 @@ func TestJoin(t *testing.T) {
 	t.Run("leaves the given room as it was", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a")
 		before := f.Room
-		r, _, _, _ := f.Join("b", true, f.Now)
+		r, _, _, _ := f.Join("b", "", true, f.Now)
 		r, _, _ = r.Leave(stick.Leaving{By: "a"}, f.Probed, f.Now)
 		sticktest.Equal(t, "members", len(before.Members), 1)
 		sticktest.Equal(t, "state", before.Members[0].State, stick.Joined)
@@ -436,7 +436,33 @@ func TestVerdict(t *testing.T) {
 	})
 }
 
-// TestNamedEver: the log can be asked for members that have left, and not for agents that were never here.
+// TestNamed_WhatPeopleSay: agents are found by the names that people know them by, and by the start of a name or
+// of an id that tt has made.
+func TestNamed_WhatPeopleSay(t *testing.T) {
+	f := sticktest.NewRoom(t).WithMembers("claude:3f9a12bc", "claude:3f1177aa", "codex:3f9a0000", "clara")
+	for a, name := range map[stick.AgentID]string{
+		"claude:3f9a12bc": "claude-otter", "claude:3f1177aa": "claude-otter-2", "codex:3f9a0000": "codex-heron",
+	} {
+		f.EditMember(a, func(m *stick.Member) { m.Name = name })
+	}
+
+	for said, want := range map[stick.AgentID]stick.AgentID{
+		"claude-otter": "claude:3f9a12bc", "claude-otter-2": "claude:3f1177aa", "codex-h": "codex:3f9a0000",
+		"codex": "codex:3f9a0000", "claude:3f9": "claude:3f9a12bc", "clara": "clara", "clar": "clar", "otter": "otter",
+	} {
+		if got, err := f.Named(said, f.Probed, f.Now); got != want || err != nil {
+			t.Errorf("%s: %s, %v", said, got, err)
+		}
+	}
+
+	for _, said := range []stick.AgentID{"claude", "claude-", "claude-ot", "claude:3f"} {
+		_, err := f.Named(said, f.Probed, f.Now)
+		sticktest.Refused(t, err, stick.CodeAmbiguousRecipient, map[string]any{
+			"candidates": []stick.AgentID{"claude:3f9a12bc", "claude:3f1177aa"},
+		})
+	}
+}
+
 // TestNamesOfPersons: where hosts share the database, a person's short name has no host.
 func TestNamesOfPersons(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("human:ann@laptop", "human:bob@laptop", "human:bob@desk", "human:annie@desk")
@@ -454,6 +480,7 @@ func TestNamesOfPersons(t *testing.T) {
 	})
 }
 
+// TestNamedEver: the log can be asked for members that have left, and not for agents that were never here.
 func TestNamedEver(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("claude:a", "codex:b", "pi:1", "pi:2")
 	for _, a := range []stick.AgentID{"codex:b", "pi:1", "pi:2"} {

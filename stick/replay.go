@@ -71,6 +71,7 @@ type MemberRecord struct {
 	Ordinal int
 	JoinSeq int64
 	HeldSeq int64
+	Name    string
 }
 
 // Replay applies an event to the record. Events come in the order of the log. Replay fails if the event
@@ -329,7 +330,7 @@ func (c *Record) Differs(r Room) string {
 	}
 
 	for _, m := range r.Members {
-		compare("member "+string(m.Agent), MemberRecord{m.State, m.Ordinal, m.JoinSeq, m.HeldSeq}, c.Members[m.Agent])
+		compare("member "+string(m.Agent), MemberRecord{m.State, m.Ordinal, m.JoinSeq, m.HeldSeq, m.Name}, c.Members[m.Agent])
 		compare("the session of "+string(m.Agent), m.Session, c.Sessions[m.Agent])
 	}
 

@@ -200,14 +200,17 @@ func TestRecordDiffers(t *testing.T) {
 		"handoff_pending is true":    func(r *stick.Room) { r.Turn.HandoffPending = true },
 		"policy claim_ttl is 20m":    func(r *stick.Room) { r.Policy.ClaimTTL = sticktest.Claim },
 		"the number of members is 1": func(r *stick.Room) { r.Members = r.Members[:1] },
-		"member b is {left 2 2 0}": func(r *stick.Room) {
+		"member b is {left 2 2 0 }": func(r *stick.Room) {
 			r.EditMember("b", func(m *stick.Member) { m.State = stick.Left })
 		},
-		"member b is {joined 7 2 0}": func(r *stick.Room) {
+		"member b is {joined 7 2 0 }": func(r *stick.Room) {
 			r.EditMember("b", func(m *stick.Member) { m.Ordinal = 7 })
 		},
-		"member b is {joined 2 2 99}": func(r *stick.Room) {
+		"member b is {joined 2 2 99 }": func(r *stick.Room) {
 			r.EditMember("b", func(m *stick.Member) { m.HeldSeq = 99 })
+		},
+		"member b is {joined 2 2 0 claude-otter}": func(r *stick.Room) {
+			r.EditMember("b", func(m *stick.Member) { m.Name = "claude-otter" })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -98,7 +98,8 @@ const (
 // Member is an agent in a room.
 type Member struct {
 	Agent    AgentID
-	Ordinal  int // place in the order of members
+	Name     string // what people call it, see [ChooseName]; empty where that is its id
+	Ordinal  int    // place in the order of members
 	State    MemberState
 	JoinedAt Time
 	JoinSeq  int64 // the event of the last join

@@ -58,7 +58,7 @@ func TestAsk(t *testing.T) {
 
 	t.Run("a joining member comes last in the offers", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Waits("b").After(sticktest.Limit)
-		r, _, _, _ := f.Join("c", false, f.Now)
+		r, _, _, _ := f.Join("c", "", false, f.Now)
 		f.Waits("c")
 		r.Listeners = f.Listeners
 		_, _, ans := r.Ask(stick.Asking{Agent: "c", Purpose: stick.Work, Blocking: true}, f.Probed, f.Now)

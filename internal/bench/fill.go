@@ -309,7 +309,7 @@ func (s *roomWriter) writeEvent(tx *store.Tx, a plannedEvent) error {
 
 	switch a.typ {
 	case stick.EventJoin:
-		r, events, _, err = r.Join(a.by, false, now)
+		r, events, _, err = r.Join(a.by, "", false, now)
 	case stick.EventClaim:
 		s.turns++
 		r, events, _ = r.Claim(a.by, lease(), nothingProbed(), now)

@@ -70,6 +70,7 @@ func openTakeover(r stick.Room, probes *core.Probes, now stick.Time) *Takeover {
 // RoomMember is a member as every surface shows it.
 type RoomMember struct {
 	AgentID    stick.AgentID      `json:"agent_id"`
+	Name       string             `json:"name,omitempty"` // what people call it, where that isn't its id
 	Ordinal    int                `json:"ordinal"`
 	JoinedAt   stick.Time         `json:"joined_at"`
 	LastSeenAt stick.Time         `json:"last_seen_at"`
@@ -131,7 +132,7 @@ func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Tim
 // memberView returns what others may see of a member.
 func memberView(r stick.Room, m stick.Member, probes *core.Probes, now stick.Time) RoomMember {
 	v := RoomMember{
-		AgentID: m.Agent, Ordinal: m.Ordinal, JoinedAt: m.JoinedAt, LastSeenAt: r.SeenAt(m),
+		AgentID: m.Agent, Name: m.Name, Ordinal: m.Ordinal, JoinedAt: m.JoinedAt, LastSeenAt: r.SeenAt(m),
 		Status: "inactive", Verdict: m.Verdict(probes.Probed), State: m.State, RestsSince: m.RestsSince,
 	}
 

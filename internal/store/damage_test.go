@@ -133,7 +133,7 @@ func requireCodes(t *testing.T, dir string) (failed bool) {
 			if err != nil {
 				return err
 			}
-			joined, events, _, err := r.Join("claude:new", true, tx.Now())
+			joined, events, _, err := r.Join("claude:new", "", true, tx.Now())
 			if err == nil {
 				_, _, err = tx.Save(r, joined, events)
 			}
@@ -166,7 +166,7 @@ func useRoom(db *store.DB, id stick.RoomID) error {
 		_, _, notes := tx.Notes(store.NoteQuery{Room: id, Limit: 10})
 		_, process := tx.Processes("codex:b")
 		_, hooks := tx.HookTimes("key")
-		joined, made, _, err := r.Join("gemini:new", true, tx.Now())
+		joined, made, _, err := r.Join("gemini:new", "", true, tx.Now())
 		if err := try(err, events, tasks, drafts, runs, notes, process, hooks); err != nil {
 			return err
 		}

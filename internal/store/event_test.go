@@ -113,7 +113,7 @@ func TestEventIDIsUnique(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			next, events, _, err := r.Join("claude:a", true, tx.Now())
+			next, events, _, err := r.Join("claude:a", "", true, tx.Now())
 			if err != nil {
 				return err
 			}
@@ -143,7 +143,7 @@ func TestEventFilters(t *testing.T) {
 		}
 
 		play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) { // 19
-			r, events, _, err := r.Join("gemini:c", true, now)
+			r, events, _, err := r.Join("gemini:c", "", true, now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -287,7 +287,7 @@ func TestLargeEvents(t *testing.T) {
 		}
 
 		_, saved := play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
-			r, events, _, err := r.Join("codex:b", true, now)
+			r, events, _, err := r.Join("codex:b", "", true, now)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -124,7 +124,7 @@ func blind() *stick.Probed {
 func join(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID) stick.Event {
 	t.Helper()
 	_, events := play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
-		r, events, _, err := r.Join(a, true, now)
+		r, events, _, err := r.Join(a, "", true, now)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ func TestSilentNetwork(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				after, events, _, err := r.Join(name, true, tx.Now())
+				after, events, _, err := r.Join(name, "", true, tx.Now())
 				if err == nil {
 					_, _, err = tx.Save(r, after, events)
 				}

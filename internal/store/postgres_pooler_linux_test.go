@@ -74,7 +74,7 @@ func TestFullDisk(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			after, events, _, err := r.Join("gemini:c", true, tx.Now())
+			after, events, _, err := r.Join("gemini:c", "", true, tx.Now())
 			if err == nil {
 				_, _, err = tx.Save(r, after, events)
 			}

@@ -25,7 +25,7 @@ func TestACommitThatACrashShows(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				after, events, _, err := r.Join("claude:a", true, tx.Now())
+				after, events, _, err := r.Join("claude:a", "", true, tx.Now())
 				if err == nil {
 					_, _, err = tx.Save(r, after, events)
 				}

@@ -289,7 +289,7 @@ func TestUpdateIsAllOrNothing(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			next, events, _, err := r.Join("gemini:c", true, tx.Now())
+			next, events, _, err := r.Join("gemini:c", "", true, tx.Now())
 			if err != nil {
 				return err
 			}

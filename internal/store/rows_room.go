@@ -55,6 +55,7 @@ var memberTable = onceTable(func() table[stick.Member] {
 		name: "members", keys: []string{"room_id", "agent_id"},
 		columns: []column[member]{
 			{"agent_id", func(r *member) any { return &r.Agent }, fixed},
+			{"name", func(r *member) any { return &r.Name }, changing},
 			{"ordinal", func(r *member) any { return &r.Ordinal }, changing},
 			{"state", func(r *member) any { return &r.State }, changing},
 			{"joined_at", func(r *member) any { return &r.JoinedAt }, changing},

@@ -60,6 +60,34 @@ func (tx *Tx) IsKnownName(a stick.AgentID) (bool, error) {
 	return n > 0, err
 }
 
+// NameOf returns what people call an agent in the rooms that it has joined; empty if it has no such name.
+func (tx *Tx) NameOf(a stick.AgentID) (name string, err error) {
+	_, err = tx.queryOne("SELECT name FROM members WHERE agent_id = ? AND name > '' LIMIT 1", []any{a}, &name)
+	return name, err
+}
+
+// AgentNames returns what people call agents in any room, where that isn't their id.
+func (tx *Tx) AgentNames() (map[stick.AgentID]string, error) {
+	names := map[stick.AgentID]string{}
+	err := tx.scan("SELECT agent_id, name FROM members WHERE name > ''", nil, func(scan rowScan) error {
+		var a stick.AgentID
+		var name string
+		err := scan(&a, &name)
+		names[a] = name
+		return err
+	})
+	return names, err
+}
+
+// IsTakenName reports whether a member that was seen since then has a name, or a task of the room.
+func (tx *Tx) IsTakenName(room stick.RoomID, name string, since stick.Time) (bool, error) {
+	var n int
+	_, err := tx.queryOne(`SELECT (SELECT COUNT(*) FROM members WHERE name = ? AND last_seen_at >= ?)
+		+ (SELECT COUNT(*) FROM tasks WHERE room_id = ? AND task_key = ?)`,
+		[]any{name, since, room, name}, &n)
+	return n > 0, err
+}
+
 // Processes lists the processes that are recorded as carrying an agent.
 func (tx *Tx) Processes(a stick.AgentID) ([]stick.Evidence, error) {
 	// Whoever has loaded a room has the processes of its members.

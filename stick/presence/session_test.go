@@ -396,7 +396,7 @@ func TestStartSession_Explored(t *testing.T) {
 	}
 
 	begin := func(s state, i int, q presence.Starting) state {
-		r, _, _, err := s.r.Join(agents[i], true, sticktest.Start)
+		r, _, _, err := s.r.Join(agents[i], "", true, sticktest.Start)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -464,7 +464,7 @@ func TestStartSession_Explored(t *testing.T) {
 			// it takes part without a session
 			if m, ok := s.r.Member(agents[i]); !s.known[i] && (!ok || m.State != stick.Joined) {
 				joined := s
-				r, _, _, err := s.r.Join(agents[i], true, sticktest.Start)
+				r, _, _, err := s.r.Join(agents[i], "", true, sticktest.Start)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -153,7 +153,7 @@ func (f *Fixture) ReceiptState(id int64, a stick.AgentID) stick.ReceiptState {
 func (f *Fixture) WithMembers(names ...stick.AgentID) *Fixture {
 	f.T.Helper()
 	for _, a := range names {
-		r, events, _, err := f.Join(a, true, f.Now)
+		r, events, _, err := f.Join(a, "", true, f.Now)
 		if err != nil {
 			f.T.Fatalf("join: %v", err)
 		}

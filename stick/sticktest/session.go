@@ -17,7 +17,7 @@ func (f *Fixture) Starts(q presence.Starting) presence.Started {
 // Acts lets an agent act, and join if it hasn't.
 func (f *Fixture) Acts(a stick.AgentID) {
 	f.T.Helper()
-	r, events, _, err := f.Join(a, true, f.Now)
+	r, events, _, err := f.Join(a, "", true, f.Now)
 	if err != nil {
 		f.T.Fatal(err)
 	}

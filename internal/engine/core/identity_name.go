@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"time"
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -61,6 +62,26 @@ func numberedName(tx *store.Tx, a stick.AgentID, n int) (stick.AgentID, error) {
 
 func withNumber(a stick.AgentID, n int) stick.AgentID {
 	return stick.AgentID(fmt.Sprintf("%s-%d", a, n))
+}
+
+// nameKept is for how long nobody else gets the name of an agent that isn't seen any more.
+const nameKept = 30 * 24 * time.Hour
+
+// nameOf returns what people call an agent that is about to join a room: as in its other rooms, or else a name that
+// nothing else has. m is the member that it was or is in this room, if any.
+func nameOf(tx *store.Tx, room stick.RoomID, m stick.Member, a stick.AgentID) (string, error) {
+	if m.Name != "" || m.State == stick.Joined {
+		return m.Name, nil
+	}
+
+	given, err := tx.NameOf(a)
+	if given != "" || err != nil {
+		return given, err
+	}
+
+	return stick.ChooseName(a, func(name string) (bool, error) {
+		return tx.IsTakenName(room, name, tx.Now().Add(-nameKept))
+	})
 }
 
 // newName makes the id of an agent that isn't known yet. It takes more digits while the id is in use.

@@ -224,7 +224,12 @@ func (o *Op) enterRoom(by Caller, j Joining) (err error) {
 		return o.RequireMember()
 	case j > MustBeMemberQuietly:
 		explicit := j == JoinsExplicitly || j == JoinsOrReopens && o.Me.Person() && m.State != stick.Kicked
-		r, events, joined, err := o.Room.Join(o.Me.Agent, explicit, o.Tx.Now())
+		name, err := nameOf(o.Tx, o.Room.ID, m, o.Me.Agent)
+		if err != nil {
+			return err
+		}
+
+		r, events, joined, err := o.Room.Join(o.Me.Agent, name, explicit, o.Tx.Now())
 		if err != nil {
 			return err
 		}

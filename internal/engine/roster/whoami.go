@@ -17,6 +17,7 @@ type WhoamiParams struct {
 // WhoamiResult is who the caller is, and how that was found.
 type WhoamiResult struct {
 	AgentID   stick.AgentID  `json:"agent_id"`
+	Name      string         `json:"name,omitempty"` // what people call it, where that isn't its id
 	Harness   string         `json:"harness"`
 	SessionID string         `json:"session_id,omitempty"`
 	Terminal  string         `json:"terminal,omitempty"`
@@ -30,8 +31,12 @@ type WhoamiResult struct {
 // Whoami names the caller. It writes nothing. It fails with [stick.CodeIdentityMismatch].
 func (ro *Roster) Whoami(ctx context.Context, p WhoamiParams) (WhoamiResult, error) {
 	var id core.Identity
+	var name string
 	identify := func(tx *store.Tx, probes *core.Probes) (err error) {
-		id, err = core.Identify(tx, probes, p.Caller)
+		if id, err = core.Identify(tx, probes, p.Caller); err != nil {
+			return err
+		}
+		name, err = tx.NameOf(id.Agent)
 		return err
 	}
 
@@ -48,7 +53,7 @@ func (ro *Roster) Whoami(ctx context.Context, p WhoamiParams) (WhoamiResult, err
 
 	by := p.Caller
 	res := WhoamiResult{
-		AgentID: id.Agent, Harness: by.Harness, SessionID: by.SessionID, Terminal: by.Terminal, Proves: by.Proof,
+		AgentID: id.Agent, Name: name, Harness: by.Harness, SessionID: by.SessionID, Terminal: by.Terminal, Proves: by.Proof,
 		Known: id.Session.Key != "" && !id.Unrecorded, Note: id.Note,
 	}
 

@@ -45,7 +45,7 @@ joined_at    INTEGER NOT NULL,
 last_seen_at INTEGER NOT NULL,
 told         INTEGER NOT NULL,
 passed_over  INTEGER NOT NULL,
-returned_at  INTEGER NOT NULL, role TEXT NOT NULL DEFAULT '', context TEXT NOT NULL DEFAULT '', in_session INTEGER NOT NULL DEFAULT 0, session_at INTEGER NOT NULL DEFAULT 0, host_id TEXT NOT NULL DEFAULT '', checkout TEXT NOT NULL DEFAULT '', waited_since INTEGER NOT NULL DEFAULT 0, rests_since INTEGER NOT NULL DEFAULT 0,
+returned_at  INTEGER NOT NULL, role TEXT NOT NULL DEFAULT '', context TEXT NOT NULL DEFAULT '', in_session INTEGER NOT NULL DEFAULT 0, session_at INTEGER NOT NULL DEFAULT 0, host_id TEXT NOT NULL DEFAULT '', checkout TEXT NOT NULL DEFAULT '', waited_since INTEGER NOT NULL DEFAULT 0, rests_since INTEGER NOT NULL DEFAULT 0, name TEXT NOT NULL DEFAULT '',
 PRIMARY KEY (room_id, agent_id)
 );
 
@@ -500,5 +500,7 @@ CREATE INDEX calls_noted ON calls (room_id, checkout) WHERE noted = 1;
 CREATE INDEX calls_of_checkout ON calls (room_id, checkout, ended_at);
 
 CREATE INDEX calls_late ON calls (room_id, checkout) WHERE late = 1;
+
+CREATE INDEX members_name ON members (name);
 
 INSERT INTO counters (name, value) VALUES ('event_seq', 0);
