@@ -25,6 +25,8 @@ type Page struct {
 	Now   stick.Time
 	Doing bool // members are shown with what they do
 
+	NameOf func(stick.AgentID) string // what the reader calls an agent, empty for its id; nil shows ids
+
 	TaskWord string // by which the reader has called tt task, if that is another
 }
 
@@ -39,10 +41,21 @@ func (p *Page) Rowf(format string, args ...any) {
 	p.Linef("%s", Text(strings.TrimRight(string(Wordsf(format, args...)), " ")))
 }
 
-// Linef adds a line. Like [Wordsf] it makes its arguments safe.
-func (p *Page) Linef(format string, args ...any) {
-	p.b.WriteString(string(Wordsf(format, args...)))
+// Linef adds a line of our own words. Like [Wordsf] it makes its arguments safe.
+func (p *Page) Linef(format string, args ...any) { p.addLine(p.showNames(Wordsf(format, args...))) }
+
+// addLine adds a line as it is.
+func (p *Page) addLine(line Text) {
+	p.b.WriteString(string(line))
 	p.b.WriteByte('\n')
+}
+
+// showNames is a text of ours with the names by which the reader knows agents.
+func (p *Page) showNames(s Text) Text {
+	if p.NameOf == nil {
+		return s
+	}
+	return Text(stick.ShowNames(string(s), p.NameOf))
 }
 
 // Next is a command that the reader may run next, as whom it has run this one.
@@ -101,7 +114,7 @@ func (p *Page) ShowCode(mark, line Text) {
 		room = max(1, p.Width-utf8.RuneCountInString(string(mark)))
 	}
 	for _, part := range BreakLine(line, room) {
-		p.Rowf("%s%s", mark, part)
+		p.addLine(mark + Text(strings.TrimRight(string(part), " ")))
 	}
 }
 
@@ -115,7 +128,7 @@ func (p *Page) ShowHanging(first, indent Text, text string) {
 		}
 
 		for _, part := range BreakLine(Text(l), room) {
-			p.Linef("%s%s", first, part)
+			p.addLine(first + part)
 			first = indent
 		}
 	}
@@ -124,7 +137,7 @@ func (p *Page) ShowHanging(first, indent Text, text string) {
 // ShowBlock adds text of several lines as it is, for programs and for whoever asked for that text alone.
 func (p *Page) ShowBlock(text string) {
 	for l := range strings.Lines(stick.Block(text)) {
-		p.Linef("%s", Text(strings.TrimRight(l, "\n")))
+		p.addLine(Text(strings.TrimRight(l, "\n")))
 	}
 }
 
@@ -160,7 +173,7 @@ func (p *Page) ShowPatch(diff string, after func(line string)) {
 				part = "  " + part
 			}
 
-			p.Linef("%s", part)
+			p.addLine(part)
 		}
 
 		if after != nil {

@@ -108,6 +108,13 @@ func (p *Page) ShowTable(t Table) {
 		t.Rows = append([]TableRow{head}, t.Rows...)
 	}
 
+	// Columns are as wide as what is shown.
+	for _, r := range t.Rows {
+		for i := range r.cells {
+			r.cells[i].Text = p.showNames(r.cells[i].Text)
+		}
+	}
+
 	room := 0
 	if p.Width > 0 {
 		room = max(1, p.Width-Width(string(t.Indent)))

@@ -43,7 +43,12 @@ func (a *Run) Print(result any, text func(*term.Page)) error {
 // Sayf adds a line to standard error.
 func (a *Run) Sayf(format string, args ...any) error {
 	a.progress.clear()
-	_, err := io.WriteString(a.Stderr, harness.BreakTags(string(term.Wordsf(format, args...)))+"\n")
+	text := string(term.Wordsf(format, args...))
+	if nameOf := a.nameReader(); nameOf != nil {
+		text = stick.ShowNames(text, nameOf)
+	}
+
+	_, err := io.WriteString(a.Stderr, harness.BreakTags(text)+"\n")
 	return err
 }
 
@@ -158,7 +163,7 @@ const TaskAlias = "worker"
 // NewPage returns an empty page for standard output.
 func (a *Run) NewPage() *term.Page {
 	color := a.Color == "always" || a.Color == "auto" && a.TTY && a.Getenv("NO_COLOR") == ""
-	p := &term.Page{Color: color, Now: a.CurrentTime(), As: a.As}
+	p := &term.Page{Color: color, Now: a.CurrentTime(), As: a.As, NameOf: a.nameReader()}
 	if len(a.Args) > 0 && a.Args[0] == TaskAlias {
 		p.TaskWord = TaskAlias
 	}
