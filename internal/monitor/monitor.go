@@ -28,6 +28,7 @@ type Operations interface {
 	GetInbox(context.Context, engine.GetInboxParams) (engine.GetInboxResult, error)
 	GetMessage(context.Context, engine.GetMessageParams) (engine.GetMessageResult, error)
 	WorkerStatus(context.Context, task.WorkerStatusParams) (task.WorkerStatusResult, error)
+	AgentNames(context.Context) (map[stick.AgentID]string, error)
 	IsRescueOpen(id string) bool
 	Now() stick.Time
 }
@@ -50,6 +51,7 @@ type Monitor struct {
 	picture *Picture
 	heard   map[chan struct{}]bool
 	rooms   map[stick.RoomID]*reading
+	names   map[stick.AgentID]string
 	order   []stick.RoomID
 	hidden  int
 }
@@ -187,7 +189,11 @@ func (m *Monitor) readRooms(ctx context.Context, ids []stick.RoomID) (map[stick.
 		m.mu.Unlock()
 	}
 
+	// Without names, ids are shown.
+	names, _ := m.o.Operations.AgentNames(ctx)
+
 	m.mu.Lock()
+	m.names = names
 	m.showRooms(problem)
 	m.mu.Unlock()
 
@@ -212,7 +218,7 @@ func isAboutDatabase(err error) bool {
 
 // showRooms makes a picture of what was read. Its caller holds m.mu.
 func (m *Monitor) showRooms(problem error) {
-	p := &Picture{Number: m.picture.Number + 1, At: m.o.Operations.Now(), Hidden: m.hidden}
+	p := &Picture{Number: m.picture.Number + 1, At: m.o.Operations.Now(), Hidden: m.hidden, Names: m.names}
 	if problem != nil {
 		p.Problem = stick.AsError(problem)
 	}

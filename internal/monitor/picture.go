@@ -11,11 +11,15 @@ import (
 type Picture struct {
 	Number  int64 // counts the pictures of a monitor, from 0 for the one before it has looked
 	At      stick.Time
-	Me      stick.AgentID // who watches
-	Rooms   []*Room       // those in which somebody is needed come first, then those that have changed last
-	Hidden  int           // how many more rooms there are
-	Problem *stick.Error  // why the rooms couldn't be read when they were last looked at; nil if they could
+	Me      stick.AgentID            // who watches
+	Rooms   []*Room                  // those in which somebody is needed come first, then those that have changed last
+	Hidden  int                      // how many more rooms there are
+	Names   map[stick.AgentID]string // what people call agents, where that isn't their id
+	Problem *stick.Error             // why the rooms couldn't be read when they were last looked at; nil if they could
 }
+
+// NameOf returns what people call an agent; empty where that is its id.
+func (p *Picture) NameOf(a stick.AgentID) string { return p.Names[a] }
 
 // Room is a room in a picture.
 type Room struct {

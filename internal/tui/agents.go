@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -71,6 +72,20 @@ var stateHues = map[presence.AgentState]hue{
 	presence.AgentUnknown: faint,
 }
 
+// nameHues tell agents apart beside their names: colours of the usual 256 that can be read on black and on white.
+var nameHues = []hue{"38;5;31", "38;5;35", "38;5;63", "38;5;97", "38;5;130", "38;5;133", "38;5;166", "38;5;172"}
+
+// nameHue is the hue of an agent's name, the same for as long as it has that name.
+func nameHue(m engine.RoomMember) hue {
+	if m.Name == "" {
+		return ""
+	}
+
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(m.Name))
+	return nameHues[sum.Sum32()%uint32(len(nameHues))]
+}
+
 // agentLine is the line of an agent in a room.
 func (s *canvas) agentLine(r *monitor.Room, m engine.RoomMember, holds bool) line {
 	name, state, age := s.columnWidths()
@@ -80,7 +95,7 @@ func (s *canvas) agentLine(r *monitor.Room, m engine.RoomMember, holds bool) lin
 		sign = "* "
 	}
 
-	l.cells = []cell{{text: sign, hue: good}, {text: term.Textf("%s", m.AgentID), width: name}, {text: " "}}
+	l.cells = []cell{{text: sign, hue: good}, {text: term.Textf("%s", m.AgentID), hue: nameHue(m), width: name}, {text: " "}}
 
 	// A person who holds the stick has no hooks that would say what it does.
 	a := m.Activity

@@ -1,10 +1,12 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
 	"talkingstick/internal/term"
+	"talkingstick/stick"
 )
 
 // hue is how a text stands out where colours are wanted: the code of a terminal. Nothing is told by a hue
@@ -31,9 +33,33 @@ type cell struct {
 
 // line is a line of the screen.
 type line struct {
-	cells []cell
-	end   cell   // stands at the right edge, and is kept when the others are cut
-	key   string // by which the line can be selected; empty for a line that can't
+	cells  []cell
+	end    cell   // stands at the right edge, and is kept when the others are cut
+	theirs bool   // somebody else wrote it, and it is shown as it is
+	key    string // by which the line can be selected; empty for a line that can't
+}
+
+// withNames returns a line of ours with what people call agents in place of their ids.
+func (l line) withNames(nameOf func(stick.AgentID) string) line {
+	if l.theirs {
+		return l
+	}
+
+	l.cells = slices.Clone(l.cells)
+	for i, c := range l.cells {
+		l.cells[i].text = term.Text(stick.ShowNames(string(c.text), nameOf))
+	}
+
+	l.end.text = term.Text(stick.ShowNames(string(l.end.text), nameOf))
+	return l
+}
+
+// quoteLines marks lines as what somebody else wrote.
+func quoteLines(lines []line) []line {
+	for i := range lines {
+		lines[i].theirs = true
+	}
+	return lines
 }
 
 // textLine makes a line of one piece.
@@ -224,7 +250,7 @@ func (s *canvas) sourceLines(text string, h hue, key string) (lines []line) {
 		if i > 0 {
 			part, key = "  "+part, ""
 		}
-		lines = append(lines, line{key: key, cells: []cell{{text: part, hue: h}}})
+		lines = append(lines, line{key: key, theirs: true, cells: []cell{{text: part, hue: h}}})
 	}
 
 	return lines

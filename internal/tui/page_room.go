@@ -121,7 +121,7 @@ func (s *canvas) fieldLines(name, text string) []line {
 		return nil
 	}
 
-	lines := wrapText(term.Block(text), nameWidth, s.width, 0)
+	lines := quoteLines(wrapText(term.Block(text), nameWidth, s.width, 0))
 	if len(name) >= nameWidth {
 		return append([]line{textLine(faint, "%s", name)}, lines...)
 	}

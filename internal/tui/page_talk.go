@@ -60,7 +60,7 @@ func (p talkPage) layoutLines(s *canvas) (head, body []line) {
 		body = append(body, l)
 
 		// Each line can be selected, so that a long message scrolls.
-		for i, text := range wrapText(term.Block(strings.TrimSpace(m.Body)), 4, s.width, 12) {
+		for i, text := range quoteLines(wrapText(term.Block(strings.TrimSpace(m.Body)), 4, s.width, 12)) {
 			text.key = messageKey(m.MessageID) + " " + strconv.Itoa(i)
 			body = append(body, text)
 		}
@@ -158,7 +158,7 @@ func (p messagePage) layoutLines(s *canvas) (head, body []line) {
 		return nil, []line{textLine(faint, "reading …")}
 	}
 
-	body = wrapText(term.Block(strings.TrimSpace(p.res.Body)), 0, s.width, 0)
+	body = quoteLines(wrapText(term.Block(strings.TrimSpace(p.res.Body)), 0, s.width, 0))
 	for _, f := range p.res.Says() {
 		body = append(body, s.fieldLines(strings.ReplaceAll(f.Name, "_", " "), *f.Value(&p.res.Contract))...)
 	}

@@ -218,7 +218,7 @@ func (s *canvas) commentBlock(c task.ShownComment, placed bool) []line {
 		first.cells = append(first.cells, cell{text: " (outdated)", hue: faint})
 	}
 
-	return append([]line{first}, wrapText(term.Block(c.Body), 4, s.width, 0)...)
+	return append([]line{first}, quoteLines(wrapText(term.Block(c.Body), 4, s.width, 0))...)
 }
 
 // fileLines lists what a task changes.

@@ -363,9 +363,9 @@ func TestDemoOnAScreen(t *testing.T) {
 	p := newPlace(t)
 	s := p.on(80, 24, "demo", "--watch")
 	shows := []string{
-		`qwen:\w+ joined`, `codex:\w+ +working`, `gemini:\w+ has the stick`, `gemini:\w+ has the stick`,
-		`gemini:\w+ has the stick`,
-		`undid call`, `gemini:\w+ can't go on: its process has ended`, `nobody has the stick; a handoff waits`,
+		`qwen-\w+ joined`, `codex-\w+ +working`, `gemini-\w+ has the stick`, `gemini-\w+ has the stick`,
+		`gemini-\w+ has the stick`,
+		`undid call`, `gemini-\w+ can't go on: its process has ended`, `nobody has the stick; a handoff waits`,
 		`tax waits for a review`, `tax`, `merged tax`,
 	}
 

@@ -34,10 +34,14 @@ func drawModel(m *model) frame {
 	o := m.shownPage()
 	head, body := o.layoutLines(s)
 	tall := headHeight(len(head), s.height)
-	lines := []string{m.topLine(s).drawLine(m.width, false, m.color)}
+	draw := func(l line, selected bool) string {
+		return l.withNames(s.picture.NameOf).drawLine(m.width, selected, m.color)
+	}
+
+	lines := []string{draw(m.topLine(s), false)}
 	put := func(part []line, from, height int) {
 		for i := from; i < min(from+height, len(part)); i++ {
-			lines = append(lines, part[i].drawLine(m.width, part[i].key != "" && part[i].key == o.key, m.color))
+			lines = append(lines, draw(part[i], part[i].key != "" && part[i].key == o.key))
 		}
 	}
 
@@ -58,7 +62,7 @@ func drawModel(m *model) frame {
 	// Drawing the pages has found out until when their ages hold.
 	f := frame{until: s.until}
 	for _, l := range foot {
-		lines = append(lines, l.drawLine(m.width, false, m.color))
+		lines = append(lines, draw(l, false))
 	}
 
 	if f.lines = lines; caret > 0 {
@@ -145,7 +149,7 @@ func Text(p *monitor.Picture, now stick.Time, home string, width int, color bool
 	head, body := roomsPage{}.layoutLines(s)
 	var b strings.Builder
 	for _, l := range slices.Concat(head, body) {
-		b.WriteString(l.drawLine(width, false, color) + "\n")
+		b.WriteString(l.withNames(p.NameOf).drawLine(width, false, color) + "\n")
 	}
 
 	return term.Text(b.String())
