@@ -1,12 +1,12 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/rand"
 	"embed"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -96,8 +96,8 @@ func (s *Server) renderPage(w http.ResponseWriter, r *http.Request, status int, 
 	v.Version = s.pictureName(v.Picture)
 
 	// The page is rendered before anything is sent, so that a failure has its own status.
-	var b bytes.Buffer
-	if err := s.pages.byName[name].ExecuteTemplate(&b, "page", v); err != nil {
+	html, err := s.renderTemplate(name, "page", v)
+	if err != nil {
 		http.Error(w, "the page can't be shown: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
@@ -105,7 +105,7 @@ func (s *Server) renderPage(w http.ResponseWriter, r *http.Request, status int, 
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	// The browser may have left.
-	_, _ = w.Write(b.Bytes())
+	_, _ = io.WriteString(w, html)
 }
 
 // SignedIn reports whether the page belongs to the menu, which only those see who are signed in.
@@ -220,6 +220,8 @@ func (s *Server) renderPart(page, id string, v *view) (part, error) {
 // renderTemplate renders a template that a page has, its own or one of the common ones.
 func (s *Server) renderTemplate(page, name string, data any) (string, error) {
 	var b strings.Builder
-	err := s.pages.byName[page].ExecuteTemplate(&b, name, data)
-	return b.String(), err
+	if err := s.pages.byName[page].ExecuteTemplate(&b, name, data); err != nil {
+		return "", err
+	}
+	return showNames(b.String(), s.monitor.Picture().NameOf), nil
 }
