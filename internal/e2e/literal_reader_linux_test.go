@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -27,6 +28,8 @@ type literalReader struct {
 	waited  time.Duration // how long it has waited for nothing, by the clock of the test
 	refused []string      // the answers that found a blank in what it said
 	waitsOn bool          // it waits for the turn where it is told to wait for messages alone
+
+	hasWaited atomic.Bool // for the turn, which others look at meanwhile
 }
 
 // literalTurn is a turn of a reader, and the file that it wrote in it, if it had one to write.
