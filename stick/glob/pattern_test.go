@@ -256,6 +256,28 @@ func TestAlphabetHasEveryCharacter(t *testing.T) {
 	}
 }
 
+// TestAlphabetOfManySets: sets and symbols are kept in words of 64 bits, and there are as many as one word has, or
+// one more.
+func TestAlphabetOfManySets(t *testing.T) {
+	var sets []charset
+	for r := rune(0x4e00); len(sets) < 70; r++ {
+		sets = append(sets, charset{listed: []span{{r, r}}})
+
+		a := newAlphabet(sets, false)
+		if len(a.symbols) < len(sets) {
+			t.Fatalf("%d symbols of %d sets", len(a.symbols), len(sets))
+		}
+
+		for i, s := range a.symbols {
+			for j, set := range sets {
+				if got := a.has[j][i/64]>>(i%64)&1 != 0; got != set.has(s.example, false) {
+					t.Fatalf("set %d of %d has %q: %v", j, len(sets), s.example, got)
+				}
+			}
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"src/**/*.go", "[!a-c]x/?", "a**b/./c//", "{a,b}", "[[]id]", "*?*", "[+-9]", "]", "[]-a]", "[?]",
