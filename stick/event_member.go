@@ -7,7 +7,7 @@ import (
 // JoinPayload is the payload of [EventJoin].
 type JoinPayload struct {
 	Ordinal int    `json:"ordinal,omitempty"` // the member's place in the order
-	Name    string `json:"name,omitempty"`    // what people call it, see [Member]
+	Name    string `json:"name,omitempty"`    // what people call it, where that isn't its id
 	Caller
 }
 

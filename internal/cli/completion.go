@@ -186,7 +186,7 @@ func memberCandidates(ctx context.Context, a *app.Run, at core.Where) []cobra.Co
 		return e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: at})
 	}, func(r engine.GetRoomStateResult) []engine.RoomMember { return r.Members },
 		func(m engine.RoomMember) cobra.Completion {
-			return app.DescribedWord(string(m.AgentID), string(m.Status))
+			return app.DescribedWord(cmp.Or(m.Name, string(m.AgentID)), string(m.Status))
 		})
 }
 

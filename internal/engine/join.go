@@ -25,6 +25,7 @@ type JoinPathResult struct {
 	Path     string            `json:"canonical_path"`
 	Key      string            `json:"room_key,omitempty"` // names the room where several hosts share it
 	AgentID  stick.AgentID     `json:"agent_id"`
+	Name     string            `json:"name,omitempty"` // what people call the caller, where that isn't its id
 	Joined   bool              `json:"joined"`               // false if it was a member already
 	Created  bool              `json:"created"`              // this call made the room
 	Moved    string            `json:"moved_from,omitempty"` // the path that the room had before this call
@@ -102,8 +103,9 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 		return nil
 	}, func(o *op) error {
 		*room = o.Room
+		me, _ := o.Room.Member(o.Me.Agent)
 		res = JoinPathResult{
-			RoomID: o.Room.ID, Path: o.Room.Path, Key: o.Room.Key, AgentID: o.Me.Agent,
+			RoomID: o.Room.ID, Path: o.Room.Path, Key: o.Room.Key, AgentID: o.Me.Agent, Name: me.Name,
 			Joined: o.Joined, Created: o.Created || above == "" && p.ForceNew,
 			Policy: o.Room.Policy, Template: HandoffTemplate(),
 			Room: roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false),

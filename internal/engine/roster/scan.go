@@ -40,6 +40,7 @@ type RosterAgent struct {
 	PID        int           `json:"pid,omitempty"` // absent if no process of the member is visible
 	Harness    string        `json:"harness,omitempty"`
 	AgentID    stick.AgentID `json:"agent_id,omitempty"` // absent for an agent that isn't known here
+	Name       string        `json:"name,omitempty"`     // what people call it, where that isn't its id
 	Cwd        string        `json:"cwd,omitempty"`      // the working directory of its process, if that is visible
 	Role       stick.Role    `json:"role,omitempty"`     // of its running session
 	Task       string        `json:"task_id,omitempty"`  // the task that it works on
@@ -378,7 +379,7 @@ func rosterMember(r stick.Room, m stick.Member, s *stick.Probed) RosterAgent {
 	}
 
 	v := RosterAgent{
-		Harness: name, AgentID: m.Agent, Verdict: m.Verdict(s),
+		Harness: name, AgentID: m.Agent, Name: m.Name, Verdict: m.Verdict(s),
 		Registered: m.State == stick.Joined, LastSeenAt: r.SeenAt(m),
 	}
 	if m.State == stick.Joined && m.Session.Running {
