@@ -151,7 +151,7 @@ func walk(t *testing.T) walked {
 		now:  stick.At(time.Unix(1e9, 0)),
 	}
 	for i, a := range agents {
-		r, events, _, err := first.room.Join(a, true, first.now)
+		r, events, _, err := first.room.Join(a, "", true, first.now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,7 +318,7 @@ func (w world) try(t *testing.T, l look, out *walked) (next []world) {
 
 		after, events, err = r.Close(stick.Closing{By: a, Fence: fence, Handoff: &handoff, Person: a != owner}, now)
 		done("close", after, events, err)
-		after, events, _, err = r.Join(a, true, now)
+		after, events, _, err = r.Join(a, "", true, now)
 		done("join", after, events, err)
 
 		for _, who := range agents {

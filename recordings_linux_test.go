@@ -255,11 +255,11 @@ func recordWatch(s *stage) *recording.Film {
 	s.types(f, person, "tt watch")
 	person.Keys("\n")
 	person.Until(`1 review +ui-7 waits for a review`,
-		`claude:d\w+ has the stick, 15 min; codex:\w+ waits for it +turn 1`)
+		`claude-\w+ has the stick, 15 min; codex-\w+ waits for it +turn 1`)
 	f.Shot(5 * time.Second)
 	s.does(claude, `tt release --status "cart totals are done" --next-action "add discounts"`)
-	person.Until(`codex:\w+ has the stick, now +turn 2`, `released the stick, next is codex`,
-		`codex:\w+ took the stick`)
+	person.Until(`codex-\w+ has the stick, now +turn 2`, `released the stick, next is codex`,
+		`codex-\w+ took the stick`)
 	f.Shot(4 * time.Second)
 	person.Keys("1")
 	person.Until(`> 1 review +ui-7`)
