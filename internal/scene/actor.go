@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"strings"
@@ -115,6 +116,16 @@ func (s *Scene) addActor(a *Actor) *Actor {
 	defer s.mu.Unlock()
 	s.actors = append(s.actors, a)
 	return a
+}
+
+// ShownName returns what people call the actor: its id, where it has no other name.
+func (a *Actor) ShownName() string {
+	a.Helper()
+	names, err := a.Engine.AgentNames(a.Context())
+	if err != nil {
+		a.Fatal(err)
+	}
+	return cmp.Or(names[a.ID], string(a.ID))
 }
 
 // startProgram gives the actor a new program. Its process has no working directory, because it only exists while

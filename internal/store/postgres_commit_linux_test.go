@@ -299,7 +299,7 @@ func TestNoEventIsSkipped(t *testing.T) {
 						if err != nil {
 							return err
 						}
-						after, events, _, err := r.Join(stick.AgentID(fmt.Sprintf("claude:%d-%d", i, n)), true,
+						after, events, _, err := r.Join(stick.AgentID(fmt.Sprintf("claude:%d-%d", i, n)), "", true,
 							tx.Now())
 						if err == nil {
 							_, _, err = tx.Save(r, after, events)

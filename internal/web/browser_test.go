@@ -56,7 +56,7 @@ func TestBrowserIsLive(t *testing.T) {
 	s, claude, codex, _, d := studio(t)
 	b := d.open()
 	b.goTo("/room/" + string(s.Room().ID))
-	b.says("#turn", string(claude.ID))
+	b.says("#turn", claude.ShownName())
 	b.until(`document.body.dataset.linked === "yes"`)
 	b.run(chromedp.Evaluate(
 		`window.kept = true; const f = document.querySelector("textarea[data-key=w]"); f.focus(); f.value = "half a sen"; f.setSelectionRange(4, 4)`,
@@ -68,7 +68,7 @@ func TestBrowserIsLive(t *testing.T) {
 	claude.Release("wrote the lexer", "write the parser")
 	b.says("#timeline", "write the parser")
 	t.Logf("a release is on the page after %v", time.Since(began))
-	b.says("#turn", string(codex.ID))
+	b.says("#turn", codex.ShownName())
 	if !eval[bool](b, `window.kept === true && document.activeElement.name === "body" && document.activeElement.value === "half a sen" && document.activeElement.selectionStart === 4`) {
 		t.Error("the page was loaded again, or what was typed is gone")
 	}

@@ -26,8 +26,8 @@ func TestTurnsAsAPicture(t *testing.T) {
 		page := d.ok(path)
 		for _, want := range []string{
 			"<svg",
-			string(ann.ID) + " held the stick in 1 turn for 1 h",
-			string(bob.ID) + " held the stick in 1 turn for 1 min",
+			ann.ShownName() + " held the stick in 1 turn for 1 h",
+			bob.ShownName() + " held the stick in 1 turn for 1 min",
 			"&lt;script&gt;alert(1)",
 		} {
 			if !strings.Contains(page, want) {
@@ -40,7 +40,7 @@ func TestTurnsAsAPicture(t *testing.T) {
 		}
 	}
 
-	if page := d.ok("/room/" + string(s.Room().ID) + "/turns?before=3"); !strings.Contains(page, string(ann.ID)) {
+	if page := d.ok("/room/" + string(s.Room().ID) + "/turns?before=3"); !strings.Contains(page, ann.ShownName()) {
 		t.Error("the time before an event isn't drawn")
 	}
 }

@@ -24,17 +24,17 @@ func TestRoomIsLive(t *testing.T) {
 	claude.Try().Granted(1)
 	d := newDesk(s, nil)
 	room := s.Room().ID
-	has(t, d.ok("/"), "work", string(claude.ID)+" has the stick")
-	has(t, d.ok("/room/"+string(room)), string(claude.ID), ">Log<")
+	has(t, d.ok("/"), "work", claude.ShownName()+" has the stick")
+	has(t, d.ok("/room/"+string(room)), claude.ShownName(), ">Log<")
 
 	x := d.stream("/room/"+string(room), nil)
 	x.until("the first message", func(told) bool { return true })
 	claude.Release("wrote the lexer", "write the parser")
 	x.row("write the parser")
 	waits := codex.Waits()
-	x.row(string(codex.ID))
+	x.row(codex.ShownName())
 	waits.Ends().Granted(2)
-	x.part("turn", "<b><bdi>"+string(codex.ID))
+	x.part("turn", "<b><bdi>"+codex.ShownName())
 
 	// The end of a process makes no event.
 	codex.Dies()
@@ -391,6 +391,6 @@ func TestARowSaysItOnce(t *testing.T) {
 	d, claude, room, id := asked(t)
 	x := d.stream("/room/"+room, nil)
 	d.ann.AckMessage(engine.MessagesParams{MessageIDs: []int64{id}}).OK()
-	x.row(`<span class="tag">Needs input</span> <span dir="auto">from ` + string(d.ann.ID) + ", says " + string(claude.ID))
+	x.row(`<span class="tag">Needs input</span> <span dir="auto">from ` + string(d.ann.ID) + ", says " + claude.ShownName())
 	x.row(`<span class="tag">Accepted</span> <span dir="auto">by ` + string(d.ann.ID))
 }

@@ -21,7 +21,7 @@ func TestWhoseUncommittedWork(t *testing.T) {
 	d := newDesk(s, nil)
 	room := "/room/" + string(s.Room().ID)
 
-	held := "1 uncommitted file of " + string(claude.ID) + ", who holds the stick"
+	held := "1 uncommitted file of " + claude.ShownName() + ", who holds the stick"
 	for _, path := range []string{room, "/scopes"} {
 		page := d.ok(path)
 		has(t, page, held)
@@ -30,11 +30,11 @@ func TestWhoseUncommittedWork(t *testing.T) {
 		}
 	}
 
-	has(t, d.ok(room+"/scopes"), "<bdi>"+string(claude.ID)+", who holds the stick</bdi>")
+	has(t, d.ok(room+"/scopes"), "<bdi>"+claude.ShownName()+", who holds the stick</bdi>")
 
 	diff := room + "/uncommitted?of=" + url.QueryEscape(string(claude.ID))
 	has(t, d.ok(room+"/scopes"), `href="`+room+`/uncommitted?of=claude`, `href="`+room+`/uncommitted"`)
-	has(t, d.ok(diff), "1 uncommitted file", "mine.go", "&#43;x", string(claude.ID)+", who holds the stick")
+	has(t, d.ok(diff), "1 uncommitted file", "mine.go", "&#43;x", claude.ShownName()+", who holds the stick")
 
 	codex.Edits(func() { s.File("other.go", "x") }, "other.go")
 	if page := d.ok(diff); strings.Contains(page, "other.go") {
@@ -44,11 +44,11 @@ func TestWhoseUncommittedWork(t *testing.T) {
 	has(t, d.ok(room+"/uncommitted"), "2 uncommitted files", "mine.go", "other.go")
 	x := d.stream(room, nil)
 	x.part("turn", held)
-	x.part("turn", "1 uncommitted file of others: "+string(codex.ID))
+	x.part("turn", "1 uncommitted file of others: "+codex.ShownName())
 	claude.Release("done", "go on").OK()
 	codex.Try().Granted(2)
-	x.part("turn", "1 uncommitted file of "+string(codex.ID)+", who holds the stick")
-	x.part("turn", "1 uncommitted file of earlier holders of the stick: "+string(claude.ID))
+	x.part("turn", "1 uncommitted file of "+codex.ShownName()+", who holds the stick")
+	x.part("turn", "1 uncommitted file of earlier holders of the stick: "+claude.ShownName())
 }
 
 // TestUndoACall: the page of the scopes lists the tool calls that have changed files, each with a button that

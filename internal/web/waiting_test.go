@@ -87,7 +87,7 @@ func TestAnAgentAsksItsPerson(t *testing.T) {
 
 	waits := "waits for your answer in its own terminal (process " + strconv.Itoa(pid) + ")"
 	at := strings.ReplaceAll(string(s.Room().ID)+"-"+string(claude.ID), ":", "%3a")
-	has(t, d.ok("/needs"), string(claude.ID)+" "+waits, `href="`+room+"#"+at+`"`)
+	has(t, d.ok("/needs"), claude.ShownName()+" "+waits, `href="`+room+"#"+at+`"`)
 	page := d.ok(room)
 	has(t, page, `href="#`+at+`"`, `id="`+string(s.Room().ID)+"-"+string(claude.ID)+`"`, `<b><bdi>you`)
 	if n := strings.Count(page, waits); n != 3 {

@@ -7,10 +7,10 @@ import (
 	"talkingstick/stick"
 )
 
-// nameReader returns what tells a person the names of agents. They are read when the first id is about to be
-// shown. It is nil where no person reads: agents know each other by their ids.
+// nameReader returns what tells the names of agents. They are read when the first id is about to be shown. It is nil
+// for a command that has performed no operation.
 func (a *Run) nameReader() func(stick.AgentID) string {
-	if a.Caller == nil || !a.Caller.ActsAsPerson() {
+	if a.Caller == nil {
 		return nil
 	}
 
@@ -20,4 +20,13 @@ func (a *Run) nameReader() func(stick.AgentID) string {
 		return read
 	})
 	return func(id stick.AgentID) string { return names()[id] }
+}
+
+// showNames returns a text of ours with the names of agents in place of their ids.
+func (a *Run) showNames(text string) string {
+	nameOf := a.nameReader()
+	if nameOf == nil {
+		return text
+	}
+	return stick.ShowNames(text, nameOf)
 }

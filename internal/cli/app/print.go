@@ -43,11 +43,7 @@ func (a *Run) Print(result any, text func(*term.Page)) error {
 // Sayf adds a line to standard error.
 func (a *Run) Sayf(format string, args ...any) error {
 	a.progress.clear()
-	text := string(term.Wordsf(format, args...))
-	if nameOf := a.nameReader(); nameOf != nil {
-		text = stick.ShowNames(text, nameOf)
-	}
-
+	text := a.showNames(string(term.Wordsf(format, args...)))
 	_, err := io.WriteString(a.Stderr, harness.BreakTags(text)+"\n")
 	return err
 }
@@ -61,7 +57,8 @@ func (a *Run) SayText(text string) error {
 
 // WriteHook answers a hook in the format of its harness.
 func (a *Run) WriteHook(f harness.Firing, answer harness.HookAnswer) {
-	answer.Context = strings.TrimSpace(string(a.Told) + "\n\n" + answer.Context)
+	answer.Context = strings.TrimSpace(a.showNames(string(a.Told)) + "\n\n" + answer.Context)
+	answer.Block, answer.Deny = a.showNames(answer.Block), a.showNames(answer.Deny)
 	a.Told = ""
 	a.Write(term.Text(f.Answer(answer)))
 }

@@ -59,6 +59,9 @@ func Cmd(a *app.Run) *cobra.Command {
 					a.Status = stick.ExitRefused
 				}
 
+				// What is said names other agents.
+				a.Caller, a.Operations = res.by, res.operations
+
 				// A warning must not read as a refusal.
 				said := stick.Wordsf("%s", res.Reason)
 				if res.Allowed {
@@ -89,6 +92,9 @@ func Cmd(a *app.Run) *cobra.Command {
 type gitAnswer struct {
 	guard.MayEditResult
 	note func(context.Context) error // notes a refusal in the room's log, or what is about to be committed; may be nil
+
+	by         *core.Caller   // nil where nothing had to be decided
+	operations app.Operations // by which it was decided
 }
 
 // allowed is the answer if there is no reason to refuse.
@@ -144,6 +150,7 @@ func decideGit(ctx context.Context, a *app.Run, args []string) (x gitAnswer, err
 	// Git waits for this hook, so it waits for no other writer.
 	c.WriteWait = app.EditWrites
 	e := app.NewOperations(c, app.Starters{})
+	x.by, x.operations = &by, e
 	q := guard.CheckEditParams{HookParams: core.HookParams{Caller: by}}
 	switch args[0] {
 	case "pre-commit":
