@@ -19,7 +19,7 @@ func (s *scene) refuseReset() error {
 		return err
 	}
 
-	named := strings.Contains(r.Denied, pricesFile) && strings.Contains(r.Denied, string(s.ids["codex"]))
+	named := strings.Contains(r.Denied, pricesFile) && strings.Contains(r.Denied, "work of codex")
 	if err := s.checkClaim(named, r.Denied,
 		"refused before it ran, though gemini has the stick: the reason names the file and whose it is"); err != nil {
 		return err

@@ -25,7 +25,7 @@ type JoinPathResult struct {
 	Path     string            `json:"canonical_path"`
 	Key      string            `json:"room_key,omitempty"` // names the room where several hosts share it
 	AgentID  stick.AgentID     `json:"agent_id"`
-	Name     string            `json:"name,omitempty"` // what people call the caller, where that isn't its id
+	Name     string            `json:"name,omitempty"`       // what people call the caller, where that isn't its id
 	Joined   bool              `json:"joined"`               // false if it was a member already
 	Created  bool              `json:"created"`              // this call made the room
 	Moved    string            `json:"moved_from,omitempty"` // the path that the room had before this call

@@ -27,8 +27,8 @@ var themes = [2]struct {
 	ground, edge, bar, ink, soft string
 	colors                       map[int]string
 }{
-	{"#0d1117", "#30363d", "#161b22", "#dbe2ea", "#98a2ad", map[int]string{31: "#ff8f86", 32: "#6fce80", 33: "#e5b84c", 36: "#6cc7d6"}},
-	{"#ffffff", "#d0d7de", "#f6f8fa", "#1f2328", "#59636e", map[int]string{31: "#b3261e", 32: "#14713a", 33: "#855a00", 36: "#0b6b7d"}},
+	{"#0d1117", "#30363d", "#161b22", "#dbe2ea", "#98a2ad", map[int]string{31: "#ff8f86", 32: "#6fce80", 33: "#e5b84c", 34: "#79b8ff", 35: "#d2a8ff", 36: "#6cc7d6"}},
+	{"#ffffff", "#d0d7de", "#f6f8fa", "#1f2328", "#59636e", map[int]string{31: "#b3261e", 32: "#14713a", 33: "#855a00", 34: "#0550ae", 35: "#7a3fc2", 36: "#0b6b7d"}},
 }
 
 // SVG draws a film, as moving pictures that begin again at the end. Where nothing moves, because a reader

@@ -72,8 +72,8 @@ var stateHues = map[presence.AgentState]hue{
 	presence.AgentUnknown: faint,
 }
 
-// nameHues tell agents apart beside their names: colours of the usual 256 that can be read on black and on white.
-var nameHues = []hue{"38;5;31", "38;5;35", "38;5;63", "38;5;97", "38;5;130", "38;5;133", "38;5;166", "38;5;172"}
+// nameHues tell agents apart beside their names: the colours of a terminal that mean nothing else in a list of agents.
+var nameHues = []hue{"34", "35", "36", "1;34", "1;35", "1;36"}
 
 // nameHue is the hue of an agent's name, the same for as long as it has that name.
 func nameHue(m engine.RoomMember) hue {

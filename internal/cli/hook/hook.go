@@ -260,7 +260,9 @@ func hookCaller(
 		p.File = f.Edits.Paths[0]
 	}
 
-	return app.NewOperations(c, app.Starters{}), p, nil
+	// What the hook answers names other agents.
+	a.Caller, a.Operations = &by, app.NewOperations(c, app.Starters{})
+	return a.Operations, p, nil
 }
 
 // hookStart returns when the harness started this hook: when this process began, or the shell that runs it as
