@@ -106,7 +106,7 @@ func TestPlay(t *testing.T) {
 	for _, want := range []string{
 		"you $ tt init", "codex $ tt join",
 		"codex $ tt reserve", "gemini $ tt try   (exit 4)",
-		"gemini $ tt wait   … blocked", "claude $ tt release", "handoff from claude:", "cart.sh:3-8 (edit)",
+		"gemini $ tt wait   … blocked", "claude $ tt release", "handoff from claude-", "cart.sh:3-8 (edit)",
 		"(exit 5)", "tt: turn 1 is over",
 		"gemini $ git reset --hard", "refused by tt's hook", "prices.md",
 		"opencode $ sh tidy.sh", "which took 2 files", "you $ tt undo", "byte by byte",

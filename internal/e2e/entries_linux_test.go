@@ -46,7 +46,7 @@ func TestTwoEntriesAnswerOnce(t *testing.T) {
 
 			requests := session.Requests()
 			last := requests[len(requests)-1].Text()
-			if n := strings.Count(last, "Talking Stick: you are "+h.Name+":"); n != 1 {
+			if n := strings.Count(last, "Talking Stick: you are "+h.Name+"-"); n != 1 {
 				t.Errorf("it was briefed %d times:\n%s", n, last)
 			}
 			if n := strings.Count(last, "\n  the build is red"); n != 1 {
@@ -89,7 +89,7 @@ func TestCopilotRunsTheHooksOfClaudeCode(t *testing.T) {
 			requests := session.Requests()
 			last := requests[len(requests)-1].Text()
 			for _, once := range []string{
-				"Talking Stick: you are copilot:",
+				"Talking Stick: you are copilot-",
 				"\n  the build is red",
 				"notes.txt isn't yours to change now: " + reviewer,
 			} {

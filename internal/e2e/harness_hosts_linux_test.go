@@ -116,10 +116,10 @@ func TestHarnessesOnTwoHosts(t *testing.T) {
 	claude.do(edit(here, "two", "mine"))
 	holds(t, notes(here), "mine\n")
 	says("Claude", claude.do(modelapi.Shell("git commit -qam mine && git push -q && echo pushed")),
-		"a push to main isn't yours now: codex:")
+		"a push to main isn't yours now: codex-")
 	beside.begin(c, there.options(realharness.Claude))
 	beside.do(modelapi.Read(notes(there)))
-	says("the other Claude", beside.do(edit(there, "three", "four")), "notes.txt isn't yours to change now: codex:")
+	says("the other Claude", beside.do(edit(there, "three", "four")), "notes.txt isn't yours to change now: codex-")
 	holds(t, notes(there), "three\n")
 	beside.end()
 
@@ -137,7 +137,7 @@ func TestHarnessesOnTwoHosts(t *testing.T) {
 		"handoff": map[string]any{"status": "the second half is done", "next_action": "look at it"},
 	}))
 
-	says("Claude", claude.hear(), "your turn, turn 3", "handoff from codex:", "look at it",
+	says("Claude", claude.hear(), "your turn, turn 3", "handoff from codex-", "look at it",
 		"isn't in this repository: git fetch")
 	codex.end()
 	claude.do(modelapi.Shell(here.tt + ` release --status "all is done" --next-action "nothing"`))

@@ -443,6 +443,7 @@ type answer struct {
 	} `json:"recovery"`
 	Members []struct {
 		Agent     stick.AgentID `json:"agent_id"`
+		Name      string        `json:"name"`
 		Verdict   stick.Verdict `json:"verdict"`
 		Listening stick.Purpose `json:"listening"`
 		Status    string        `json:"status"`

@@ -94,7 +94,7 @@ func TestOneSessionIsOneMember(t *testing.T) {
 			if got := results(session); len(got) < 2 || !strings.Contains(got[1], members[0]) {
 				t.Errorf("the server knows another agent than %s:\n%s", members[0], strings.Join(got, "\n---\n"))
 			}
-			if said := session.Requests()[0].Text(); !strings.Contains(said, "Talking Stick: you are "+members[0]) {
+			if said := session.Requests()[0].Text(); !strings.Contains(said, "Talking Stick: you are "+s.nameOf(members[0])+" ") {
 				t.Errorf("the briefing was for another agent than %s:\n%s", members[0], said)
 			}
 		})

@@ -128,6 +128,7 @@ func (s *stage) state() (r struct {
 	TurnID  int     `json:"turn_id"`
 	Members []struct {
 		Agent string `json:"agent_id"`
+		Name  string `json:"name"`
 	} `json:"members"`
 },
 ) {
@@ -146,6 +147,18 @@ func (s *stage) agents(harness string) (out []string) {
 		}
 	}
 	return out
+}
+
+// nameOf returns what people call an agent of the room.
+func (s *stage) nameOf(agent string) string {
+	for _, m := range s.state().Members {
+		if m.Agent == agent {
+			return m.Name
+		}
+	}
+
+	s.t.Fatalf("%s isn't a member", agent)
+	return ""
 }
 
 // configure configures a harness as its user has it before there is tt.
@@ -266,7 +279,7 @@ func (s *stage) takeTurns(first, second *realharness.Harness, connect func(both 
 		}
 
 		said := requests[0].Text()
-		if !strings.Contains(said, "Talking Stick: you are "+side.h.Name+":") {
+		if !strings.Contains(said, "Talking Stick: you are "+side.h.Name+"-") {
 			t.Errorf("%s wasn't briefed:\n%s", side.h.Name, said)
 		}
 		if !strings.Contains(said, "talking-stick") {

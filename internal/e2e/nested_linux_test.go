@@ -98,12 +98,12 @@ func TestFirstOfTwoLearnsItsRole(t *testing.T) {
 	}
 
 	one.do(modelapi.Shell(s.tt + " join"))
-	elder := s.agents("claude")[0]
+	elder := s.nameOf(s.agents("claude")[0])
 	two.run = b.Start(t, "Please.", s.options(realharness.Codex))
 	if said := two.hear(); !strings.Contains(said, "You are a helper: "+elder+" leads.") {
 		t.Errorf("the second was told\n%s", said)
 	}
-	if said := one.do(modelapi.Shell("true")); !strings.Contains(said, "you are the primary here, because you came before codex:") {
+	if said := one.do(modelapi.Shell("true")); !strings.Contains(said, "you are the primary here, because you came before codex-") {
 		t.Errorf("the first was told\n%s", said)
 	}
 	if said := one.do(modelapi.Shell("true")); strings.Contains(said, "the primary") {
@@ -139,7 +139,7 @@ func TestClearedClaude(t *testing.T) {
 
 	tui.Type("Please-begin.")
 	soon(t, "it has begun", func() bool { return len(session.Requests()) >= 4 })
-	first := s.agents("claude")[0]
+	first := s.nameOf(s.agents("claude")[0])
 
 	soon(t, "it waits for its person", func() bool { // what is typed before that, it keeps for later
 		shown := tui.Text()

@@ -131,7 +131,7 @@ func bringsTT(t *testing.T, h *realharness.Harness, beside bool) {
 	s.finished(a.Run(t, "Please.", s.options(h)))
 	requests := session.Requests()
 	last := requests[len(requests)-1].Text()
-	for _, once := range []string{"Talking Stick: you are " + h.Name + ":", "\n  the build is red"} {
+	for _, once := range []string{"Talking Stick: you are " + h.Name + "-", "\n  the build is red"} {
 		if n := strings.Count(last, once); n != 1 {
 			t.Errorf("%q comes %d times in\n%s", once, n, last)
 		}
@@ -306,7 +306,7 @@ func TestCodexTrustsAPlugin(t *testing.T) {
 
 	briefed := func() bool {
 		requests := session.Requests()
-		return len(requests) > 0 && strings.Contains(requests[len(requests)-1].Text(), "Talking Stick: you are codex:")
+		return len(requests) > 0 && strings.Contains(requests[len(requests)-1].Text(), "Talking Stick: you are codex-")
 	}
 
 	s.finished(a.Run(t, "Please.", o))

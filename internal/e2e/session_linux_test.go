@@ -37,6 +37,19 @@ func (w *world) status(a stick.AgentID) string {
 	return "unknown"
 }
 
+// nameOf returns what people call an agent of the room.
+func (w *world) nameOf(a stick.AgentID) string {
+	w.t.Helper()
+	for _, m := range said(w.t, ok(w.t, w.person("state", "--all"))).Members {
+		if m.Agent == a {
+			return m.Name
+		}
+	}
+
+	w.t.Fatalf("%s isn't a member", a)
+	return ""
+}
+
 // TestClearedSession: after /clear the harness's process and its MCP server live on, with another session.
 // The old session's member has left, and its turn is over. The server acts for the new session, although its
 // environment names the old one.
@@ -58,7 +71,7 @@ func TestClearedSession(t *testing.T) {
 	n.hook("claude", hookInput(w, "SessionEnd", "one", `,"reason":"clear"`))
 	said := n.hook("claude", hookInput(w, "SessionStart", "two", `,"source":"clear"`))
 	second := speaks(t, server)
-	if second == first || !strings.Contains(said, "you are "+string(second)) {
+	if second == first || !strings.Contains(said, "you are "+w.nameOf(second)+" ") {
 		t.Errorf("after /clear the server speaks for %s, and the hook said %s", second, said)
 	}
 	if got := w.status(first); got != "left" {
@@ -140,7 +153,7 @@ func TestResumedStaysApart(t *testing.T) {
 	}
 
 	said := two.hook("claude", hookInput(w, "SessionStart", "one", `,"source":"resume"`))
-	if !strings.Contains(said, "you are "+string(first)+"-2") ||
+	if !strings.Contains(said, "you are "+w.nameOf(first+"-2")+" ") ||
 		!strings.Contains(said, "here you are another member") {
 		t.Errorf("it was told %s", said)
 	}

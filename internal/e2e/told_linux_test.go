@@ -63,7 +63,7 @@ func TestHarnessesAreToldAndHeld(t *testing.T) {
 			o.Args = c.resume(first.SessionID)
 			s.finished(b.Run(t, "Please go on.", o))
 			members := s.agents(c.h.Name)
-			if got := results(again); len(members) != 1 || !strings.Contains(fmt.Sprint(got), members[0]) {
+			if got := results(again); len(members) != 1 || !strings.Contains(fmt.Sprint(got), s.nameOf(members[0])) {
 				t.Errorf("after it was resumed the members are %v, and it is %q", members, got)
 			}
 		})
