@@ -110,7 +110,7 @@ func TestPlay(t *testing.T) {
 		"(exit 5)", "tt: turn 1 is over",
 		"gemini $ git reset --hard", "refused by tt's hook", "prices.md",
 		"opencode $ sh tidy.sh", "which took 2 files", "you $ tt undo", "byte by byte",
-		"is killed", "you can take over: the holder's", "you took over from gemini:", "tt rescue show",
+		"is killed", "you can take over: the holder's", "you took over from gemini-", "tt rescue show",
 		"you $ tt task new tax", "qwen $ cd worktrees/tax && tt task start", "waits for review",
 		"you $ tt task diff tax", "tt task request-changes", "+2 -0  tax.sh", "you $ tt task approve tax",
 		"(the gate passed)", "Merge task tax", "you $ tt log", "It all happened", "tt init",
