@@ -34,7 +34,7 @@ var isolation = []string{
 // Isolate prepares for the checkout whose top level is top. env may have GIT_DIR, GIT_WORK_TREE and
 // GIT_INDEX_FILE, where they don't follow from top.
 func (c Client) Isolate(ctx context.Context, top string, env ...string) (Isolated, error) {
-	g := Isolated{git: c, at: []string{"-C", top}, env: env}
+	g := c.IsolateObjects(top, env...)
 	var out bytes.Buffer
 	_, err := g.Run(ctx, nil, &out,
 		"config", "--name-only", "-z", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`)
@@ -52,6 +52,13 @@ func (c Client) Isolate(ctx context.Context, top string, env ...string) (Isolate
 
 	g.env = slices.Concat(env, filtersOff(off))
 	return g, nil
+}
+
+// IsolateObjects prepares for commands that read and write objects and refs alone, where env may name the git
+// directory. Git applies filters to files of a working tree only, so none has to be turned off, and git isn't
+// asked for their names.
+func (c Client) IsolateObjects(top string, env ...string) Isolated {
+	return Isolated{git: c, at: []string{"-C", top}, env: env}
 }
 
 // IsolateOwn prepares for a repository of ours, for which nobody's configuration holds.

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -69,5 +71,41 @@ func TestAnIsolatedGitStartsNothing(t *testing.T) {
 	}
 	if _, err := (Client{Path: filepath.Join(dir, "none")}).Isolate(t.Context(), dir); err == nil {
 		t.Error("there is no such git, and nothing fails")
+	}
+}
+
+// TestIsolateObjects_asks_one_git: what reads objects and refs alone needn't know of filters.
+func TestIsolateObjects_asks_one_git(t *testing.T) {
+	dir, head := repository(t)
+	c, count := countedGit(t)
+
+	var out bytes.Buffer
+	if _, err := c.IsolateObjects(dir).Run(t.Context(), nil, &out, "rev-parse", "HEAD"); err != nil {
+		t.Fatal(err)
+	}
+
+	if got := strings.TrimSpace(out.String()); got != head || count() != 1 {
+		t.Errorf("%d gits said %s, not %s", count(), got, head)
+	}
+}
+
+// countedGit returns a client whose git says how often it was started.
+func countedGit(t *testing.T) (c Client, count func() int) {
+	real, err := exec.LookPath("git")
+	if err != nil || runtime.GOOS == "windows" {
+		t.Skip("a shell script counts:", err)
+	}
+
+	dir := t.TempDir()
+	log := filepath.Join(dir, "log")
+	c.Path = filepath.Join(dir, "git")
+	script := "#!/bin/sh\necho >>'" + log + "'\nexec '" + real + "' \"$@\"\n"
+	if err := os.WriteFile(c.Path, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+
+	return c, func() int {
+		said, _ := os.ReadFile(log)
+		return len(said)
 	}
 }

@@ -107,11 +107,6 @@ func (c Client) Ref(ctx context.Context, dir, name string) (Ref, bool, error) {
 // Tips returns the commits that only a ref may name: the one that it names, or all of the stash, whose name
 // is refs/stash. A ref that doesn't exist has none.
 func (c Client) TipsOfRef(ctx context.Context, dir, ref string) ([]string, error) {
-	g, err := c.Isolate(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-
 	args := []string{"rev-parse", "--verify", "--quiet", ref + "^{commit}"}
 
 	// The entries of the stash are in its reflog alone, except for the newest.
@@ -123,7 +118,7 @@ func (c Client) TipsOfRef(ctx context.Context, dir, ref string) ([]string, error
 	}
 
 	var out bytes.Buffer
-	if _, err := g.Run(ctx, nil, &out, args...); err != nil && !exitedWith(err, 1) {
+	if _, err := c.IsolateObjects(dir).Run(ctx, nil, &out, args...); err != nil && !exitedWith(err, 1) {
 		return nil, err
 	}
 

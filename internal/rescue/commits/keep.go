@@ -173,10 +173,7 @@ func (k *commitKeeper) laterLog() *commitLog {
 }
 
 func (k *commitKeeper) keepNew(ctx context.Context) (n int, err error) {
-	if k.git, err = k.repo.store.Root.Git.Isolate(ctx, k.common, "GIT_DIR="+k.common); err != nil {
-		return 0, err
-	}
-	k.git = k.git.WithEnv(pack.NoReplace)
+	k.git = k.repo.store.userGit(k.common).WithEnv(pack.NoReplace)
 	if k.refs, err = k.readRefs(ctx); err != nil {
 		return 0, err
 	}

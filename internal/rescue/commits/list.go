@@ -88,11 +88,8 @@ func (s *Store) findLackedCommits(ctx context.Context, common string, kept []kep
 
 	// A repository that is gone lacks everything.
 	if !isRepositoryGone(common) && len(commits) > 0 {
-		g, err := s.Root.Git.Isolate(ctx, common, "GIT_DIR="+common)
-		if err != nil {
-			return nil, err
-		}
-		if commits, err = missingCommits(ctx, g, commits); err != nil {
+		var err error
+		if commits, err = missingCommits(ctx, s.userGit(common), commits); err != nil {
 			return nil, err
 		}
 	}

@@ -30,10 +30,7 @@ type Tip struct {
 //
 // It fails with [stick.CodeGitFailed] if there is no such commit, or a name can't be one of a ref.
 func (s *Store) KeepTips(ctx context.Context, common string, lost []Tip, now stick.Time) ([]Tip, error) {
-	g, err := s.Root.Git.Isolate(ctx, common, "GIT_DIR="+common)
-	if err != nil {
-		return nil, err
-	}
+	g := s.userGit(common)
 	old, err := listTips(ctx, g)
 	if err != nil {
 		return nil, err
@@ -85,11 +82,12 @@ func newTip(t Tip, now stick.Time, others []Tip) Tip {
 
 // Tips lists the commits that are kept in a repository, the newest first.
 func (s *Store) Tips(ctx context.Context, common string) ([]Tip, error) {
-	g, err := s.Root.Git.Isolate(ctx, common, "GIT_DIR="+common)
-	if err != nil {
-		return nil, err
-	}
-	return listTips(ctx, g)
+	return listTips(ctx, s.userGit(common))
+}
+
+// userGit runs git for the objects and refs of the user's repository.
+func (s *Store) userGit(common string) git.Isolated {
+	return s.Root.Git.IsolateObjects(common, "GIT_DIR="+common)
 }
 
 func listTips(ctx context.Context, g git.Isolated) ([]Tip, error) {
