@@ -6,7 +6,6 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -75,32 +74,6 @@ func (c Client) runCall(ctx context.Context, g readCall) error {
 	}
 
 	return newFailure(args, said, err)
-}
-
-// noFilters returns variables that turn off the filters which the configuration of the repository itself
-// sets: reading a tree starts no program that it names. Those of the user stay, as Git LFS's own, for
-// without them each of its files would differ.
-func (c Client) noFilters(ctx context.Context, dir string) (env []string) {
-	var out bytes.Buffer
-	list := []string{"config", "--null", "--show-scope", "--name-only", "--get-regexp", `^filter\.`}
-	if c.runReadOnly(ctx, dir, &out, list...) != nil {
-		// There are none, or git says more about dir when it is asked for something else.
-		return nil
-	}
-
-	var off []string // names of filters
-	said := strings.Split(strings.TrimSuffix(out.String(), "\x00"), "\x00")
-
-	// Git prints pairs of a scope and a key, such as filter.lfs.clean.
-	for i := 0; i+1 < len(said); i += 2 {
-		scope, name := said[i], said[i+1]
-		end := strings.LastIndexByte(name, '.')
-		if (scope == "local" || scope == "worktree") && end > len("filter") && !slices.Contains(off, name[:end]) {
-			off = append(off, name[:end])
-		}
-	}
-
-	return filtersOff(off)
 }
 
 // configVariables tell git where its configuration files are. Users set them; git never sets them for
