@@ -5,8 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"talkingstick/stick/diff"
 )
 
 // diffOf returns the diff of all that is uncommitted.
@@ -121,6 +124,37 @@ func TestDiffUncommittedEnds(t *testing.T) {
 			len(text) > most ||
 			!strings.HasSuffix(text, "\n") {
 			t.Errorf("of %d bytes, cut %t: %q", most, cut, text)
+		}
+	}
+}
+
+// TestStat_names_the_paths_that_Changed_lists: who has counted the lines needn't ask git for the paths.
+func TestStat_names_the_paths_that_Changed_lists(t *testing.T) {
+	dir, from := repository(t)
+	write(t, dir, "mode.sh", "#!/bin/sh\n")
+	write(t, dir, "a/deep.txt", "deep\n")
+	write(t, dir, "bytes", "\x00\x01")
+	git(t, dir, "add", ".")
+	git(t, dir, "commit", "-q", "-m", "more")
+
+	git(t, dir, "mv", "old name.txt", "new\tname ä.txt")
+	git(t, dir, "update-index", "--chmod=+x", "mode.sh")
+	git(t, dir, "rm", "-q", "--cached", "a/deep.txt")
+	git(t, dir, "update-index", "--add", "--cacheinfo", "160000,"+from+",module")
+	git(t, dir, "commit", "-q", "-m", "all kinds")
+
+	tips := []string{from, git(t, dir, "rev-parse", "HEAD~1"), git(t, dir, "rev-parse", "HEAD")}
+	for _, to := range tips {
+		for _, from := range tips {
+			files, err := (Client{}).Stat(t.Context(), dir, from, to)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			want, err := (Client{}).Changed(t.Context(), dir, from, to)
+			if got := diff.Paths(files); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s..%s: counted %q, changed %q, %v", from[:7], to[:7], got, want, err)
+			}
 		}
 	}
 }

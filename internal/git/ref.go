@@ -30,6 +30,14 @@ type Branch struct {
 	Checkout  string     // where it is checked out; empty if nowhere
 }
 
+// RefsOf returns what all of these branches have as refs.
+func RefsOf(branches []Branch) (refs []Ref) {
+	for _, b := range branches {
+		refs = append(refs, b.Ref)
+	}
+	return refs
+}
+
 // Refs lists the refs that match patterns: full names, or prefixes up to a slash.
 func (c Client) Refs(ctx context.Context, dir string, patterns ...string) (refs []Ref, err error) {
 	lines, err := c.forEachRef(ctx, dir, patterns)

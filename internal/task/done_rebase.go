@@ -13,12 +13,13 @@ import (
 // rebaseBranch rebases the branch onto a commit, and returns what is offered then.
 func (f *doneRun) rebaseBranch(ctx context.Context, onto string) (q tasks.Offering, rebased bool, err error) {
 	q.Head = f.Head
-	contained, err := f.Git.IsAncestor(ctx, f.Path, onto, f.Head)
-	if err != nil {
+
+	// A branch that begins at a commit contains that. With SkipRebase it may still begin at an older one.
+	if q.Base, err = f.Git.MergeBase(ctx, f.Path, onto, f.Head); err != nil {
 		return q, false, err
 	}
 
-	if !contained && !f.p.SkipRebase {
+	if q.Base != onto && !f.p.SkipRebase {
 		// A rebase makes new commits, which may have to be signed.
 		signing, err := f.readySigning(ctx, onto)
 		if err != nil {
@@ -38,13 +39,12 @@ func (f *doneRun) rebaseBranch(ctx context.Context, onto string) (q tasks.Offeri
 		if q.Head, _, err = f.Git.Commit(ctx, f.Path, "refs/heads/"+f.Task.Branch); err != nil {
 			return q, rebased, err
 		}
+		if q.Base, err = f.Git.MergeBase(ctx, f.Path, onto, q.Head); err != nil {
+			return q, rebased, err
+		}
 	}
 
-	// With SkipRebase the branch may still begin at an older commit.
-	if q.Base, err = f.Git.MergeBase(ctx, f.Path, onto, q.Head); err != nil {
-		return q, rebased, err
-	}
-	return q, rebased, queue.CompleteOffer(ctx, f.Repo, f.Task, &q)
+	return q, rebased, queue.CompleteOffer(ctx, f.Repo, f.Task, onto, &q)
 }
 
 // readySigning returns how the rebased commits are signed, once whoever signs them has answered: a rebase

@@ -62,12 +62,22 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 	}
 
 	// git is asked before the transaction, because that may run again.
-	head, branch, err := rp.resolveHeads(ctx, p.TaskID, p.Head)
+	task, err := rp.ReadTask(ctx, p.TaskID)
 	if err != nil {
 		return res, err
 	}
 
-	independent, gate, err := rp.settingsOfReview(ctx, p.TaskID)
+	branch, target, err := rp.ReadBranches(ctx, task)
+	if err != nil {
+		return res, err
+	}
+
+	head, err := rp.resolveNamed(ctx, task.ID, p.Head)
+	if err != nil {
+		return res, err
+	}
+
+	independent, gate, err := rp.settingsOfReview(ctx, task, target)
 	if err != nil {
 		return res, err
 	}
@@ -210,46 +220,41 @@ func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch
 	if branch, err = rp.BranchCommit(ctx, task); err != nil {
 		return "", "", err
 	}
-	if head != "" {
-		commit, ok, err := rp.Git.Commit(ctx, rp.Root, head)
-		if err != nil {
-			return "", "", err
-		}
 
-		if !ok {
-			return "", "", stick.Errorf(stick.CodeNotFound, "there is no commit %q", stick.Clip(head, 60)).
-				With("head", stick.Clip(head, 60)).
-				Hintf("to see the commit that waits for review: %s", stick.Cmd("tt task show <task_id>", task.ID))
-		}
+	seen, err = rp.resolveNamed(ctx, task.ID, head)
+	return seen, branch, err
+}
 
-		seen = commit
+// resolveNamed returns the commit that a decision on a task names, "" if it names none. It fails with
+// [stick.CodeNotFound].
+func (rp *repo) resolveNamed(ctx context.Context, id, head string) (string, error) {
+	if head == "" {
+		return "", nil
 	}
 
-	return seen, branch, nil
+	commit, ok, err := rp.Git.Commit(ctx, rp.Root, head)
+	if err == nil && !ok {
+		err = stick.Errorf(stick.CodeNotFound, "there is no commit %q", stick.Clip(head, 60)).
+			With("head", stick.Clip(head, 60)).
+			Hintf("to see the commit that waits for review: %s", stick.Cmd("tt task show <task_id>", id))
+	}
+	return commit, err
 }
 
 // settingsOfReview reads from the head of a task's integration branch whether the project refuses approvals
 // by agents that an author of the task has started, and returns which of the gate's own files the offered
 // commit changes.
-func (rp *repo) settingsOfReview(ctx context.Context, id string) (independent bool, gate []string, err error) {
-	task, err := rp.ReadTask(ctx, id)
-	if err != nil {
-		return false, nil, err
-	}
-
-	t, err := rp.ReadTarget(ctx, task.Integration)
-	if stick.CodeOf(err) == stick.CodeNotFound {
-		// A merge tells that the branch is missing.
+func (rp *repo) settingsOfReview(
+	ctx context.Context, task stick.Task, t repository.Target,
+) (independent bool, gate []string, err error) {
+	// A merge tells that the branch is missing.
+	if t.Head() == "" {
 		return false, nil, nil
-	}
-
-	if err != nil {
-		return false, nil, err
 	}
 
 	settings, _, err := rp.TaskSettings(ctx, t.Head())
 	if err == nil && task.Offered() {
-		gate, err = queue.GateFiles(ctx, rp.Repo, task.Integration, task.Base, task.Head)
+		gate, err = queue.GateFiles(ctx, rp.Repo, t.Head(), task.Base, task.Head)
 	}
 	return settings.IndependentReview, gate, err
 }

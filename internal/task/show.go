@@ -98,7 +98,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 
 	res.Path = filepath.Join(cmp.Or(res.Checkout, root), filepath.FromSlash(task.Worktree))
 	ts.addRunners(root, open, shown)
-	ts.addBranchState(ctx, root, []stick.Task{task}, shown)
+	branches, gitErr := ts.addBranchState(ctx, root, []stick.Task{task}, shown, repository.TargetRefs(task.Integration)...)
 	if res.Checkout != "" {
 		ts.addPushed(ctx, p, task, &res)
 	}
@@ -110,8 +110,10 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 	ts.addOutputs(ctx, res.Evidence)
 	ts.placeComments(ctx, root, base, head, res.Comments)
 	if head != "" && base != "" {
-		ts.addGateFiles(ctx, root, &res.TaskView, base, head)
 		if files, err := ts.core.Config.Git.Stat(ctx, root, base, head); err == nil {
+			if gitErr == nil {
+				ts.addGateFiles(ctx, root, &res.TaskView, branches, diff.Paths(files))
+			}
 			res.Files = conflictsFirst(files, res.Conflicts)
 		}
 		if commits, err := ts.core.Config.Git.Log(ctx, root, base, head, 100); err == nil {
@@ -326,7 +328,7 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	}
 
 	// The diff is that of the branch now, not of the last offer.
-	branch, err := rp.BranchCommit(ctx, task)
+	branch, target, err := rp.ReadBranches(ctx, task)
 	if err != nil {
 		return res, err
 	}
@@ -335,15 +337,17 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	if res.Base, res.Head = ts.shownRange(ctx, rp.Root, task, branch); res.Head == "" {
 		return res, nil
 	}
-	if res.GateFiles, err = queue.GateFiles(ctx, rp.Repo, task.Integration, res.Base, res.Head); err != nil {
+	if res.Files, err = rp.Git.Stat(ctx, rp.Root, res.Base, res.Head); err != nil {
+		return res, err
+	}
+
+	res.GateFiles, err = queue.GateFilesAmong(ctx, rp.Repo, target.Head(), diff.Paths(res.Files))
+	if err != nil {
 		return res, err
 	}
 
 	res.ChangesGate = len(res.GateFiles) > 0
 	ts.placeComments(ctx, rp.Root, res.Base, res.Head, res.Comments)
-	if res.Files, err = rp.Git.Stat(ctx, rp.Root, res.Base, res.Head); err != nil {
-		return res, err
-	}
 
 	res.Files = conflictsFirst(res.Files, res.Conflicts)
 	if res.Diff, res.Cut, err = rp.Git.Diff(ctx, rp.Root, res.Base, res.Head, maxDiff); err != nil {

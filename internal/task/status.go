@@ -173,7 +173,7 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 
 	ts.addRunners(root, open, shown)
 	numberQueues(res.Tasks, tasks)
-	ts.addBranchState(ctx, root, tasks, shown)
+	_, _ = ts.addBranchState(ctx, root, tasks, shown)
 	if p.Stat {
 		ts.addChanged(ctx, root, tasks, shown)
 	}
@@ -318,10 +318,13 @@ func numberQueues(views []TaskView, tasks []stick.Task) {
 }
 
 // addBranchState adds the current commits of the tasks' branches. A worker that seemed stuck counts as alive
-// if it has committed lately. If git can't be asked, the views stay without this.
-func (ts *Tasks) addBranchState(ctx context.Context, root string, tasks []stick.Task, shown map[string]*TaskView) {
+// if it has committed lately. If git can't be asked, the views stay without this. It returns what it has read, and
+// with it the refs that the caller needs besides.
+func (ts *Tasks) addBranchState(
+	ctx context.Context, root string, tasks []stick.Task, shown map[string]*TaskView, also ...string,
+) ([]git.Branch, error) {
 	if len(tasks) == 0 {
-		return
+		return nil, nil
 	}
 
 	// One git reads all branches, from the few directories that they lie in.
@@ -332,9 +335,9 @@ func (ts *Tasks) addBranchState(ctx context.Context, root string, tasks []stick.
 		}
 	}
 
-	branches, err := ts.core.Config.Git.Branches(ctx, root, dirs...)
+	branches, err := ts.core.Config.Git.Branches(ctx, root, append(dirs, also...)...)
 	if err != nil {
-		return
+		return nil, err
 	}
 
 	at := map[string]git.Branch{}
@@ -358,4 +361,6 @@ func (ts *Tasks) addBranchState(ctx context.Context, root string, tasks []stick.
 			v.Warning = "its branch has moved since it was offered for review: the worker must run tt task done again"
 		}
 	}
+
+	return branches, nil
 }

@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 
+	"talkingstick/internal/git"
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/repository"
@@ -133,10 +134,16 @@ func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*
 	}
 }
 
-// addGateFiles adds to a view of a task which of the gate's own files it changes between two commits. If git
-// can't be asked, the view keeps what was so when the task was offered.
-func (ts *Tasks) addGateFiles(ctx context.Context, root string, v *TaskView, from, to string) {
-	if files, err := queue.GateFiles(ctx, ts.repos.RepoAt(root), v.Integration, from, to); err == nil {
+// addGateFiles adds to a view of a task which of the gate's own files it changes, given the paths that it changes
+// and the branches as they are. If git can't be asked, the view keeps what was so when the task was offered.
+func (ts *Tasks) addGateFiles(ctx context.Context, root string, v *TaskView, branches []git.Branch, changed []string) {
+	rp := ts.repos.RepoAt(root)
+	t, err := rp.TargetAmong(ctx, v.Integration, git.RefsOf(branches))
+	if err != nil && stick.CodeOf(err) != stick.CodeNotFound {
+		return
+	}
+
+	if files, err := queue.GateFilesAmong(ctx, rp, t.Head(), changed); err == nil {
 		v.GateFiles, v.ChangesGate = files, len(files) > 0
 	}
 }

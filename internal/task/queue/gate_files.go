@@ -17,35 +17,42 @@ import (
 // where a task changes it: the file that sets it, what that file protects, and what the gate's command names.
 // What the gate is, the head of the integration branch says, never the task's own tree.
 
-// GateFiles returns those of the gate's own files that a task changes between two commits.
-func GateFiles(ctx context.Context, rp *repository.Repo, integration, from, to string) ([]string, error) {
+// GateFiles returns those of the gate's own files that a task changes between two commits. head is the commit of
+// the integration branch, empty if there is none.
+func GateFiles(ctx context.Context, rp *repository.Repo, head, from, to string) ([]string, error) {
 	changed, err := rp.Git.Changed(ctx, rp.Root, from, to)
 	if err != nil {
 		return nil, err
 	}
+	return GateFilesAmong(ctx, rp, head, changed)
+}
 
-	set := slices.Contains(changed, config.FileName)
-
-	// The gate is what the integration branch says, not what the task makes of it.
-	t, err := rp.ReadTarget(ctx, integration)
-	var gate config.Gate
-	if err == nil {
-		gate, _, err = rp.TaskSettings(ctx, t.Head())
+// GateFilesAmong is [GateFiles] for a caller that knows the paths that the task changes.
+func GateFilesAmong(ctx context.Context, rp *repository.Repo, head string, changed []string) ([]string, error) {
+	if len(changed) == 0 {
+		return nil, nil
 	}
 
-	switch code := stick.CodeOf(err); {
-	case code == stick.CodeNotFound || code == stick.CodeProjectConfig: // a merge says so
-	case err != nil:
+	set := slices.Contains(changed, config.FileName)
+	var gate config.Gate
+	var err error
+
+	// The gate is what the integration branch says, not what the task makes of it. What can't be read there, a
+	// merge tells.
+	if head != "" {
+		gate, _, err = rp.TaskSettings(ctx, head)
+	}
+	if err != nil && stick.CodeOf(err) != stick.CodeProjectConfig {
 		return nil, err
 	}
 
 	// A file belongs to the gate if its command names it, or its settings protect it.
-	named, err := filesNamedIn(ctx, rp, gate.Command, t.Head(), changed)
+	named, err := filesNamedIn(ctx, rp, gate.Command, head, changed)
 	if err != nil {
 		return nil, err
 	}
 
-	files := slices.DeleteFunc(changed, func(f string) bool {
+	files := slices.DeleteFunc(slices.Clone(changed), func(f string) bool {
 		return f == config.FileName || !slices.Contains(named, f) && !gate.Protects(f)
 	})
 
@@ -83,9 +90,11 @@ func filesNamedIn(ctx context.Context, rp *repository.Repo, command, commit stri
 	return rp.Git.Files(ctx, rp.Root, commit, named)
 }
 
-// CompleteOffer adds the patch sum to an offer, and which of the gate's own files it changes. It fails with
-// [stick.CodeInvalidTransition] if the branch has no commits of its own.
-func CompleteOffer(ctx context.Context, rp *repository.Repo, task stick.Task, q *tasks.Offering) (err error) {
+// CompleteOffer adds the patch sum to an offer, and which of the gate's own files it changes. head is the commit of
+// the integration branch. It fails with [stick.CodeInvalidTransition] if the branch has no commits of its own.
+func CompleteOffer(
+	ctx context.Context, rp *repository.Repo, task stick.Task, head string, q *tasks.Offering,
+) (err error) {
 	if q.Base == "" {
 		return stick.Errorf(stick.CodeGitFailed, "%s and %s have no common history", task.Branch, task.Integration).
 			With("task_id", task.ID).
@@ -104,6 +113,6 @@ func CompleteOffer(ctx context.Context, rp *repository.Repo, task stick.Task, q 
 		return err
 	}
 
-	q.GateFiles, err = GateFiles(ctx, rp, task.Integration, q.Base, q.Head)
+	q.GateFiles, err = GateFiles(ctx, rp, head, q.Base, q.Head)
 	return err
 }

@@ -106,7 +106,8 @@ func (l landing) requireApprovedCommit(ctx context.Context, base string) (stick.
 	if q.Base, err = l.Git.MergeBase(ctx, l.Root, base, at); err != nil {
 		return l.task, err
 	}
-	if err := CompleteOffer(ctx, l.Repo, l.task, &q); err != nil && stick.CodeOf(err) != stick.CodeInvalidTransition {
+	err = CompleteOffer(ctx, l.Repo, l.task, base, &q)
+	if err != nil && stick.CodeOf(err) != stick.CodeInvalidTransition {
 		if q.Base == "" {
 			return l.task, stick.AsError(err).
 				Hintf("its worker has to rebase it; ask: %s", stick.Cmd("tt msg send <agent> …", l.task.Worker))

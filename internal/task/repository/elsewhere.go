@@ -2,8 +2,10 @@ package repository
 
 import (
 	"context"
+	"slices"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -87,6 +89,38 @@ func (rp *Repo) BranchCommit(ctx context.Context, task stick.Task) (string, erro
 		return "", err
 	}
 	return at, rp.FetchTaskCommit(ctx, t.Remote, task, at)
+}
+
+// ReadBranches returns the commit of a task's branch, as [Repo.BranchCommit] does, and the branch that it is for, as
+// [Repo.ReadTarget] does but for where that is checked out. One look at the refs shows both. Where there is no
+// branch to merge into, the target has no commit.
+func (rp *Repo) ReadBranches(ctx context.Context, task stick.Task) (branch string, t Target, err error) {
+	ref := "refs/heads/" + task.Branch
+	refs, err := rp.Git.Refs(ctx, rp.Root, append(TargetRefs(task.Integration), ref)...)
+	if err != nil {
+		return "", t, err
+	}
+
+	t, err = rp.TargetAmong(ctx, task.Integration, refs)
+	if err != nil && stick.CodeOf(err) != stick.CodeNotFound {
+		return "", t, err
+	}
+
+	elsewhere, _, err := rp.IsElsewhere(ctx, task)
+	if err != nil {
+		return "", t, err
+	}
+
+	// A branch of that name here isn't the task's.
+	if elsewhere {
+		branch, err = rp.BranchCommit(ctx, task)
+		return branch, t, err
+	}
+
+	if i := slices.IndexFunc(refs, func(r git.Ref) bool { return r.Name == ref }); i >= 0 {
+		branch = refs[i].Commit
+	}
+	return branch, t, nil
 }
 
 // FetchTaskCommit fetches a commit of a task in another checkout.

@@ -34,7 +34,7 @@ func (rp *Repo) PlanBegin(ctx context.Context, task stick.Task) (m Plan, err err
 
 	// Reading the settings and the refs costs a git each, so both run at the same time.
 	settings := rp.readSettingsEarly(ctx, task.Integration)
-	refs, err := rp.Git.Refs(ctx, rp.Root, slices.Concat(targetRefs(task.Integration), branchRefs(task.Branch))...)
+	refs, err := rp.Git.Refs(ctx, rp.Root, slices.Concat(TargetRefs(task.Integration), branchRefs(task.Branch))...)
 	early := <-settings
 
 	// The settings may be missing because git is too old.
@@ -50,7 +50,7 @@ func (rp *Repo) PlanBegin(ctx context.Context, task stick.Task) (m Plan, err err
 		return m, err
 	}
 
-	tg, err := rp.targetAmong(ctx, task.Integration, refs)
+	tg, err := rp.TargetAmong(ctx, task.Integration, refs)
 	if err != nil {
 		return m, err
 	}

@@ -35,17 +35,12 @@ func (t Target) Ref() string { return "refs/heads/" + t.Name }
 // ReadTarget reads a branch, and its counterpart at a remote as of the last fetch. It fails with
 // [stick.CodeNotFound].
 func (rp *Repo) ReadTarget(ctx context.Context, name string) (Target, error) {
-	branches, err := rp.Git.Branches(ctx, rp.Root, targetRefs(name)...)
+	branches, err := rp.Git.Branches(ctx, rp.Root, TargetRefs(name)...)
 	if err != nil {
 		return Target{Name: name}, err
 	}
 
-	var refs []git.Ref
-	for _, b := range branches {
-		refs = append(refs, b.Ref)
-	}
-
-	t, err := rp.targetAmong(ctx, name, refs)
+	t, err := rp.TargetAmong(ctx, name, git.RefsOf(branches))
 
 	// A record of git may name a checkout that somebody has deleted.
 	if i := slices.IndexFunc(branches, func(b git.Branch) bool { return b.Name == t.Ref() }); err == nil && i >= 0 {
@@ -54,14 +49,14 @@ func (rp *Repo) ReadTarget(ctx context.Context, name string) (Target, error) {
 	return t, err
 }
 
-// targetRefs are the names of the refs that [Repo.targetAmong] needs.
-func targetRefs(name string) []string {
+// TargetRefs are the names of the refs that [Repo.TargetAmong] needs.
+func TargetRefs(name string) []string {
 	return []string{Target{Name: name}.Ref(), "refs/remotes/origin/" + name}
 }
 
-// targetAmong is [Repo.ReadTarget] for refs that were read already. It doesn't say where the branch is
+// TargetAmong is [Repo.ReadTarget] for refs that were read already. It doesn't say where the branch is
 // checked out.
-func (rp *Repo) targetAmong(ctx context.Context, name string, refs []git.Ref) (Target, error) {
+func (rp *Repo) TargetAmong(ctx context.Context, name string, refs []git.Ref) (Target, error) {
 	t := Target{Name: name}
 	upstream := ""
 	for _, r := range refs {
