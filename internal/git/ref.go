@@ -168,11 +168,21 @@ func (c Client) UpdateRef(ctx context.Context, dir, ref, commit, old string) (mo
 
 // DeleteRef deletes a ref if it is still at commit old. It does nothing if the ref doesn't exist.
 func (c Client) DeleteRef(ctx context.Context, dir, ref, old string) error {
-	if _, ok, err := c.Commit(ctx, dir, ref); err != nil || !ok {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
+
 	ctx = context.WithoutCancel(ctx) // as in UpdateRef
-	return c.runWrite(ctx, writeCall{dir: dir}, "update-ref", "-d", "--", ref, old)
+	err := c.runWrite(ctx, writeCall{dir: dir}, "update-ref", "-d", "--", ref, old)
+	if err == nil {
+		return nil
+	}
+
+	// Git fails as well where there is nothing to delete.
+	if _, ok, cerr := c.Commit(ctx, dir, ref); cerr == nil && !ok {
+		return nil
+	}
+	return err
 }
 
 // IsAncestor reports whether b contains commit a.

@@ -27,11 +27,6 @@ type Worktree struct {
 // repository has no main one. It fails with [stick.CodeNoRepository], [stick.CodeGitMissing] and
 // [stick.CodeGitFailed].
 func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
-	places, err := c.runLine(ctx, dir, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir")
-	if err != nil {
-		return nil, c.explainFailure(dir, err)
-	}
-
 	var out bytes.Buffer
 	q := readCall{dir: dir, args: []string{"worktree", "list", "--porcelain", "-z"}, env: inEnglish, out: &out}
 	if err := c.runCall(ctx, q); err != nil {
@@ -45,8 +40,8 @@ func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
 
 	// For a submodule, and for a repository with a separate git directory, git lists the git directory
 	// instead of the main working tree.
-	if own := len(places) / 2; len(trees) > 0 && trees[0].Main && places[:own] == places[own+1:] {
-		if top, err := c.runLine(ctx, dir, "rev-parse", "--show-toplevel"); err == nil {
+	if len(trees) > 0 && trees[0].Main {
+		if top, ok := c.mainTop(ctx, dir); ok {
 			trees[0].Path = top
 		}
 	}
@@ -57,6 +52,17 @@ func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
 	}
 
 	return trees, nil
+}
+
+// mainTop returns the top level of the main working tree. ok is false outside of that.
+func (c Client) mainTop(ctx context.Context, dir string) (top string, ok bool) {
+	said, err := c.runLine(ctx, dir, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--show-toplevel")
+	lines := strings.Split(said, "\n")
+	isMain := len(lines) == 3 && lines[0] == lines[1]
+	if err != nil || !isMain {
+		return "", false
+	}
+	return lines[2], true
 }
 
 // inEnglish makes git say what went wrong in words that explainFailure knows.
