@@ -39,20 +39,10 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 		return res, err
 	}
 
-	named := p.Branch != ""
-	if !named {
-		if p.Branch, err = rp.IntegrationBranch(ctx); err != nil {
-			return res, err
-		}
-	}
-
-	if !git.BranchName(p.Branch) {
-		return res, stick.Errorf(stick.CodeUsage, "%q isn't a valid branch name", stick.Clip(p.Branch, 60)).
-			With("field", "branch")
-	}
-
 	// The branch may be missing, or only at the remote.
-	t, err := rp.ReadTarget(ctx, p.Branch)
+	named := p.Branch != ""
+	t, err := rp.readNamedTarget(ctx, p.Branch)
+	p.Branch = t.Name
 	if stick.CodeOf(err) == stick.CodeNotFound {
 		head, ok, herr := rp.Git.Commit(ctx, rp.Root, "HEAD")
 		if herr != nil {
@@ -100,4 +90,26 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 		res.Commands, err = rp.ShowCommands(ctx, c.Commands())
 	}
 	return res, err
+}
+
+// readNamedTarget reads the integration branch of this name, or the one that counts without a name. It fails with
+// [stick.CodeUsage] if no branch can have the name, and as [repository.Repo.ReadTarget] does.
+func (rp *repo) readNamedTarget(ctx context.Context, name string) (t repository.Target, err error) {
+	if name == "" {
+		t, err = rp.ReadIntegration(ctx)
+		name = t.Name
+	}
+	if err != nil && stick.CodeOf(err) != stick.CodeNotFound {
+		return t, err
+	}
+
+	if !git.BranchName(name) {
+		return t, stick.Errorf(stick.CodeUsage, "%q isn't a valid branch name", stick.Clip(name, 60)).
+			With("field", "branch")
+	}
+
+	if t.Name == "" {
+		return rp.ReadTarget(ctx, name)
+	}
+	return t, err
 }

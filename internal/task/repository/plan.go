@@ -55,12 +55,7 @@ func (o *Op) storeSpawn(m Plan) error {
 // PlanSpawn chooses the branch and the worktree of a new task, and completes q. It fails with
 // [stick.CodeAlreadyExists] if one of them exists, and as [Repo.RequireInside] does.
 func (rp *Repo) PlanSpawn(ctx context.Context, q *tasks.Spawning, base string) (m Plan, err error) {
-	name, err := rp.IntegrationBranch(ctx)
-	if err != nil {
-		return m, err
-	}
-
-	t, err := rp.ReadTarget(ctx, name)
+	t, err := rp.ReadIntegration(ctx)
 	if err != nil {
 		return m, err
 	}
@@ -71,7 +66,7 @@ func (rp *Repo) PlanSpawn(ctx context.Context, q *tasks.Spawning, base string) (
 		return m, err
 	}
 
-	q.Integration, q.Base, q.Worktree, q.Branch = name, t.Head(), path.Join(w.Dir, q.ID), w.Prefix+q.ID
+	q.Integration, q.Base, q.Worktree, q.Branch = t.Name, t.Head(), path.Join(w.Dir, q.ID), w.Prefix+q.ID
 	if q.Later {
 		q.Base = ""
 	}
@@ -91,7 +86,7 @@ func (rp *Repo) PlanSpawn(ctx context.Context, q *tasks.Spawning, base string) (
 	}
 
 	task := stick.Task{
-		ID: q.ID, Branch: q.Branch, Worktree: q.Worktree, Integration: name, Base: q.Base,
+		ID: q.ID, Branch: q.Branch, Worktree: q.Worktree, Integration: t.Name, Base: q.Base,
 		Description: q.Description, Spec: q.Spec, Slot: stick.NoSlot,
 	}
 

@@ -17,7 +17,6 @@ import (
 	"slices"
 	"time"
 
-	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
@@ -64,6 +63,7 @@ type Repo struct {
 	Common         string // the .git directory that all checkouts share
 	CallerWorktree string // the linked worktree that the caller is in; empty outside of one
 	lockPrefix     string // the repository in the names of locks
+	settings       settingsFile
 
 	OnWait func(on string, r Runner) // called when a command begins to wait for another one; may be nil
 }
@@ -228,21 +228,6 @@ func (rp *Repo) writeTaskFile(t stick.Task, attempt int) error {
 	}
 
 	return os.Rename(path+".new", path)
-}
-
-// ReadConfig reads the project's settings from a commit.
-func (rp *Repo) ReadConfig(ctx context.Context, commit string) (config.Config, error) {
-	b, _, err := rp.Git.ReadFile(ctx, rp.Root, commit, config.FileName)
-	if err != nil {
-		return config.Config{}, err
-	}
-	return config.Parse(b)
-}
-
-// TaskSettings reads the project's settings about tasks from a commit.
-func (rp *Repo) TaskSettings(ctx context.Context, commit string) (config.Gate, config.Worker, error) {
-	c, err := rp.ReadConfig(ctx, commit)
-	return c.Gate, c.Worker, err
 }
 
 // NewID returns a new id. It is made outside of the transaction, which may run again.

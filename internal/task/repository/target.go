@@ -116,21 +116,37 @@ func (rp *Repo) FetchTarget(ctx context.Context, t *Target) (err error) {
 // IntegrationKey is the key in git's configuration that names the integration branch.
 const IntegrationKey = "talkingstick.integration"
 
-// IntegrationBranch returns the name of the branch that new tasks are merged into: the one from git's
+// ReadIntegration reads the branch that new tasks are merged into, as [Repo.ReadTarget] does: the one from git's
 // configuration, else the default branch if it exists, else the one from the project's settings.
-func (rp *Repo) IntegrationBranch(ctx context.Context) (string, error) {
+func (rp *Repo) ReadIntegration(ctx context.Context) (Target, error) {
 	name, err := rp.Git.Config(ctx, rp.Root, IntegrationKey)
-	if err != nil || name != "" {
-		return name, err
+	if err != nil {
+		return Target{}, err
 	}
-	if _, ok, err := rp.Git.Ref(ctx, rp.Root, "refs/heads/"+config.DefaultIntegration); ok || err != nil {
-		return config.DefaultIntegration, err
-	}
-	if b, ok, err := rp.Git.ReadFile(ctx, rp.Root, "HEAD", config.FileName); err == nil && ok {
-		if _, w, err := config.ParseTasks(b); err != nil || w.Integration != "" {
-			return w.Integration, err
-		}
+	if name != "" {
+		return rp.ReadTarget(ctx, name)
 	}
 
-	return config.DefaultIntegration, nil
+	t, err := rp.ReadTarget(ctx, config.DefaultIntegration)
+	isRead := err == nil || stick.CodeOf(err) == stick.CodeNotFound
+	if !isRead || t.Local != "" {
+		return t, err
+	}
+
+	// What can't be read in HEAD names no branch.
+	commit, b, ok, herr := rp.Git.ReadFileAt(ctx, rp.Root, "HEAD", config.FileName)
+	if herr != nil || !ok {
+		return t, err
+	}
+	rp.settings.keep(commit, b)
+
+	_, w, perr := config.ParseTasks(b)
+	switch {
+	case perr != nil:
+		return Target{}, perr
+	case w.Integration == "" || w.Integration == t.Name:
+		return t, err
+	}
+
+	return rp.ReadTarget(ctx, w.Integration)
 }
