@@ -17,6 +17,19 @@ func (c Client) ReadFile(ctx context.Context, dir, commit, path string) (content
 	return found[0].content, true, nil
 }
 
+// ReadFileOfHead reads a file as it is in the commit that is checked out, empty if that doesn't have it. born is
+// false if there is no commit.
+func (c Client) ReadFileOfHead(ctx context.Context, dir, path string) (content []byte, born bool, err error) {
+	found, err := c.readObjects(ctx, dir, "\n", "HEAD^{commit}", "HEAD:"+path)
+	if err != nil {
+		return nil, false, err
+	}
+	if found[1].kind == "blob" {
+		content = found[1].content
+	}
+	return content, found[0].id != "", nil
+}
+
 // ReadFileAt reads a file as it is in the commit that ref names now, and says which commit that is: "" if
 // there is none, or if ref has moved meanwhile. ok is false if the commit doesn't have the file. Where git is
 // older than [MinVersion], it fails.

@@ -239,19 +239,17 @@ func (s *initSite) readConfig(ctx context.Context, env workspace.Env, main strin
 	}
 
 	// A repository without a commit has no file to compare with.
-	if _, s.born, err = (git.Client{}).Commit(ctx, top, "HEAD"); err != nil {
+	committed, born, err := git.Client{}.ReadFileOfHead(ctx, top, config.FileName)
+	if err != nil {
 		return err
 	}
 
-	var committed []byte
-	if s.born {
-		committed, _, err = git.Client{}.ReadFile(ctx, top, "HEAD", config.FileName)
-	}
+	s.born = born
 
 	// A file that is missing reads as empty, and a longer one differs.
 	now, _ := config.ReadFile(top, config.FileName, int64(len(committed))+1)
 	s.open = !bytes.Equal(committed, now)
-	return err
+	return nil
 }
 
 // inRoom reports whether the caller takes part in a room that is open.
