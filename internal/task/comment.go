@@ -48,7 +48,7 @@ func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (Work
 		return res, err
 	}
 
-	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	rp, err := ts.openForTask(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}

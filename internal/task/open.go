@@ -23,12 +23,21 @@ func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*r
 	return &repo{rp, ts}, nil
 }
 
+// openForTask opens the repository of a task that is there already, as [repository.Opener.OpenForTask] does.
+func (ts *Tasks) openForTask(ctx context.Context, w core.Where, by core.Caller) (*repo, error) {
+	rp, err := ts.repos.OpenForTask(ctx, w, by)
+	if err != nil {
+		return nil, err
+	}
+	return &repo{rp, ts}, nil
+}
+
 // openForWorker opens the repository for a worker, and returns the task and the attempt that it means. See
 // ownTask.
 func (ts *Tasks) openForWorker(
 	ctx context.Context, w core.Where, by core.Caller, id string, attempt int,
 ) (*repo, string, int, error) {
-	rp, err := ts.openRepo(ctx, w, by)
+	rp, err := ts.openForTask(ctx, w, by)
 	if err != nil {
 		return nil, "", 0, err
 	}

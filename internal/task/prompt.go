@@ -150,7 +150,7 @@ type WorkerContextResult struct {
 // writes nothing. It fails with [stick.CodeUsage] and [stick.CodeNotFound].
 func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (WorkerContextResult, error) {
 	var res WorkerContextResult
-	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	rp, err := ts.openForTask(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}

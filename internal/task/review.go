@@ -56,7 +56,7 @@ type WorkerReviewResult struct {
 // [stick.CodePersonOnly] and [stick.CodeLanding].
 func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (WorkerReviewResult, error) {
 	var res WorkerReviewResult
-	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	rp, err := ts.openForTask(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
@@ -139,7 +139,7 @@ type WorkerRequestChangesParams struct {
 // starts again if it waits for that. It fails as [Tasks.WorkerApprove] does, and with [stick.CodeUsage] without a reason.
 func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChangesParams) (WorkerReviewResult, error) {
 	var res WorkerReviewResult
-	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	rp, err := ts.openForTask(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}

@@ -129,7 +129,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 
 // addPushed adds what the worker of a task in another checkout has pushed, or why that isn't known.
 func (ts *Tasks) addPushed(ctx context.Context, p WorkerShowParams, task stick.Task, res *WorkerShowResult) {
-	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	rp, err := ts.openForTask(ctx, p.Where, p.Caller)
 	if err == nil {
 		res.Branched, err = rp.BranchCommit(ctx, task)
 	}
@@ -304,7 +304,7 @@ const maxDiff = 4 << 20
 // [stick.CodeNotFound].
 func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiffResult, error) {
 	res := WorkerDiffResult{Files: []diff.FileStat{}, Comments: []ShownComment{}}
-	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	rp, err := ts.openForTask(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}

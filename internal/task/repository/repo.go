@@ -81,6 +81,19 @@ func (o *Opener) Open(ctx context.Context, w core.Where, by core.Caller) (*Repo,
 	return rp, nil
 }
 
+// OpenForTask is [Opener.Open] for an operation on a task that is there already: it makes nothing for which git may be
+// too old. Only if git fails is it asked for its version.
+func (o *Opener) OpenForTask(ctx context.Context, w core.Where, by core.Caller) (*Repo, error) {
+	rp, err := o.Locate(ctx, w, by)
+	if err != nil {
+		return nil, err
+	}
+	if err := rp.AskCheckout(ctx); err != nil {
+		return nil, cmp.Or(rp.Git.CheckVersion(ctx, rp.Root), err)
+	}
+	return rp, nil
+}
+
 // Locate is the part of [Opener.Open] that needs no git: afterwards one can read the room.
 func (o *Opener) Locate(ctx context.Context, w core.Where, by core.Caller) (*Repo, error) {
 	rp := &Repo{Core: o.core, opener: o, By: by, Where: w, Git: o.core.Config.Git}

@@ -18,6 +18,11 @@ func (rp *Repo) PlanRestore(ctx context.Context, task stick.Task) (*Plan, error)
 		return nil, nil
 	}
 
+	// Making one takes a newer git than looking at a task.
+	if err := rp.Git.CheckVersion(ctx, rp.Root); err != nil {
+		return nil, err
+	}
+
 	// Only the branch is left of the work, so it has to have all of it.
 	at, ok, err := rp.Git.Commit(ctx, rp.Root, "refs/heads/"+task.Branch)
 	if err != nil {

@@ -60,7 +60,7 @@ func endedProcesses(all []proc.Info) []EndedProcess {
 // [stick.CodeElsewhere] if that is on another host. See
 // docs/decisions/worktrees-and-runs.md#what-a-stop-ends.
 func (rs *Runs) WorkerStop(ctx context.Context, p WorkerStopParams) (res WorkerStopResult, err error) {
-	rp, err := rs.repos.Open(ctx, p.Where, p.Caller)
+	rp, err := rs.repos.OpenForTask(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
