@@ -764,6 +764,7 @@ var edges = map[string]map[string]string{
 		"internal/store":                "what is stored, beside the operations",
 		"internal/storetest":            "the clock, and the check of the database",
 		"internal/task":                 "the operations that stories are made of",
+		"internal/testenv":              "copies of the repositories that stories begin in",
 		"internal/wake":                 "the inboxes that are written down",
 		"internal/workspace":            "where programs run",
 		"stick":                         "words, errors",

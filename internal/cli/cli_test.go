@@ -318,14 +318,19 @@ func newStory(env *testscript.Env, bin string, server bool) (*story, error) {
 	s.vars = slices.Clone(env.Vars)
 	env.Setenv("AGO", ago)
 	env.Cd = app
-	git := exec.Command("git", "init", "--quiet", "--initial-branch=main")
-	git.Dir, git.Env = app, s.vars
-	if out, err := git.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("git init: %w: %s", err, out)
-	}
-
-	return s, nil
+	err := emptyRepository.Copy(filepath.Join(app, ".git"), func() error {
+		git := exec.Command("git", "init", "--quiet", "--initial-branch=main")
+		git.Dir, git.Env = app, s.vars
+		if out, err := git.CombinedOutput(); err != nil {
+			return fmt.Errorf("git init: %w: %s", err, out)
+		}
+		return nil
+	})
+	return s, err
 }
+
+// emptyRepository is the .git of the repository in which each script begins.
+var emptyRepository testenv.Template
 
 // end ends what the script has started, checks that its database is sound, and drops those on a server.
 func (s *story) end() error {

@@ -42,15 +42,24 @@ func write(t testing.TB, dir, name, content string) {
 	}
 }
 
+var oneCommit testenv.Template
+
 // repository makes a repository with one commit, and gives the commit's id.
 func repository(t testing.TB) (dir, head string) {
 	t.Helper()
 	dir = t.TempDir()
-	git(t, dir, "init", "-q")
-	write(t, dir, "a.txt", "one\ntwo\nthree\n")
-	write(t, dir, "old name.txt", "some text that is long enough for a rename to be seen\n")
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-q", "-m", "first")
+	err := oneCommit.Copy(dir, func() error {
+		git(t, dir, "init", "-q")
+		write(t, dir, "a.txt", "one\ntwo\nthree\n")
+		write(t, dir, "old name.txt", "some text that is long enough for a rename to be seen\n")
+		git(t, dir, "add", ".")
+		git(t, dir, "commit", "-q", "-m", "first")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
 	return dir, git(t, dir, "rev-parse", "HEAD")
 }
 

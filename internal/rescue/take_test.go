@@ -34,6 +34,9 @@ type scratch struct {
 	now   stick.Time
 }
 
+// oneCommit is the repository of [newScratch].
+var oneCommit testenv.Template
+
 // newScratch makes a repository with one commit of some files.
 func newScratch(t testing.TB) *scratch {
 	t.Helper()
@@ -45,11 +48,18 @@ func newScratch(t testing.TB) *scratch {
 	if err := os.Mkdir(s.top, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	s.git("init", "-q")
-	s.write("a.txt", "one\n")
-	s.write("dir/b.txt", "two\n")
-	s.git("add", ".")
-	s.git("commit", "-qm", "first")
+	err = oneCommit.Copy(s.top, func() error {
+		s.git("init", "-q")
+		s.write("a.txt", "one\n")
+		s.write("dir/b.txt", "two\n")
+		s.git("add", ".")
+		s.git("commit", "-qm", "first")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
 	s.store = New(filepath.Join(base, "data"), git.Client{})
 	s.store.Limits.Time, s.store.Limits.Status, s.store.Limits.Prune = time.Minute, 40*time.Second, time.Minute // a busy machine isn't what is tested
 	s.find()
