@@ -23,6 +23,7 @@ type TaskApprovedFacts struct {
 	Override bool   `json:"override,omitempty"` // a person approved it against the rules of review
 
 	BelowAuthor bool `json:"below_author,omitempty"` // an agent that worked on the task had started the reviewer
+	Merge       bool `json:"merge,omitempty"`        // tt merges it by itself, for the reviewer
 
 	Comments []Comment `json:"comments,omitempty"` // on lines of the diff, by the reviewer
 }
@@ -90,6 +91,21 @@ func withComments(all []Comment) Words {
 		return ""
 	}
 	return ", with " + Count(len(all), "comment")
+}
+
+// MergesByItself reports whether an event is an approval after which tt merges the task by itself, for whoever
+// approved it.
+func MergesByItself(e Event) bool {
+	approved, _ := TaskFactsOf[TaskApprovedFacts](e)
+	return approved.Merge
+}
+
+// mergeNote says that tt merges a task by itself.
+func mergeNote(merge bool) Words {
+	if !merge {
+		return ""
+	}
+	return "; tt merges it"
 }
 
 // ofGate says which of the gate's own files a commit changes.
@@ -167,9 +183,9 @@ var reviewEvents = []EventInfo{
 	taskRow(taskKind[TaskApprovedFacts]{
 		Type: EventTaskApproved, Meaning: "a commit of a task was approved", For: forRecipient,
 		Say: func(e Event, f TaskApprovedFacts) Words {
-			return Wordsf("%s approved %s%s%s%s",
+			return Wordsf("%s approved %s%s%s%s%s",
 				AgentName(e.From), taskOf(e), atCommit(f.Head), withComments(f.Comments),
-				belowAuthorNote(f.BelowAuthor))
+				belowAuthorNote(f.BelowAuthor), mergeNote(f.Merge))
 		},
 		Apply: func(t *Task, e Event, f TaskApprovedFacts) {
 			t.Approved, t.ApprovedBy, t.ApprovedSeq = f.Head, e.From, e.Seq

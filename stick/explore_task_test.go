@@ -103,6 +103,9 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 			if !locked {
 				e, err := tasks.Approve(w.task, v, "")
 				say("approve", e, err, nil)
+				v.Merge = true
+				e, err = tasks.Approve(w.task, v, "")
+				say("approve --merge", e, err, nil)
 				e, err = one(tasks.RequestChanges(w.task, v, "x"))
 				say("request changes", e, err, nil)
 			}

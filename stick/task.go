@@ -50,15 +50,17 @@ const (
 	ActKeep     TaskAct = "rebase"
 	ActMoved    TaskAct = "new commits"
 	ActApprove  TaskAct = "approve"
-	ActChanges  TaskAct = "request-changes"
-	ActMerge    TaskAct = "merge"
-	ActReturn   TaskAct = "return"
-	ActLand     TaskAct = "land"
-	ActFail     TaskAct = "fail"
-	ActCancel   TaskAct = "cancel"
-	ActRetry    TaskAct = "retry"
-	ActRollback TaskAct = "rollback"
-	ActPull     TaskAct = "pr"
+	// ActApproveMerge is also possible where the commit was approved before, and nobody wanted tt to merge it.
+	ActApproveMerge TaskAct = "approve --merge"
+	ActChanges      TaskAct = "request-changes"
+	ActMerge        TaskAct = "merge"
+	ActReturn       TaskAct = "return"
+	ActLand         TaskAct = "land"
+	ActFail         TaskAct = "fail"
+	ActCancel       TaskAct = "cancel"
+	ActRetry        TaskAct = "retry"
+	ActRollback     TaskAct = "rollback"
+	ActPull         TaskAct = "pr"
 )
 
 // TaskStep is a row of the table of transitions.
@@ -117,6 +119,12 @@ var TaskSteps = []TaskStep{
 		"the branch has commits that nobody approved",
 	},
 	{ActApprove, []TaskState{TaskInReview}, TaskApproved, EventTaskApproved, "a reviewer approved one commit"},
+	{
+		ActApproveMerge,
+		[]TaskState{TaskInReview, TaskApproved},
+		TaskApproved, EventTaskApproved,
+		"a reviewer approved one commit, and tt merges it by itself",
+	},
 	{
 		ActChanges,
 		[]TaskState{TaskInReview, TaskApproved},

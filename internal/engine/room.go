@@ -209,7 +209,12 @@ func (res *GetRoomStateResult) addTasks(tx *store.Tx, me core.Identity) error {
 
 	open, err := tx.OpenTasks(res.RoomID)
 	for _, t := range open {
-		next := tasks.Needs(t, tasks.Call{By: me.Agent, Person: me.Person()})
+		merges, err := tx.MergesByItself(res.RoomID, t)
+		if err != nil {
+			return err
+		}
+
+		next := tasks.Needs(t, tasks.Call{By: me.Agent, Person: me.Person()}, merges)
 		switch {
 		case next == nil:
 		case len(res.Tasks) == maxTasksForYou:

@@ -106,6 +106,19 @@ func (tx *Tx) Queue(room stick.RoomID) ([]stick.Task, error) {
 	return tx.scanTasks("WHERE room_id = ? AND state = 'APPROVED' ORDER BY approved_seq", room)
 }
 
+// MergesByItself reports whether tt merges an approved task by itself: the event of its approval says so.
+func (tx *Tx) MergesByItself(room stick.RoomID, t stick.Task) (bool, error) {
+	if t.State != stick.TaskApproved {
+		return false, nil
+	}
+
+	e, err := tx.Event(room, t.ApprovedSeq)
+	if err != nil || e == nil {
+		return false, err
+	}
+	return stick.MergesByItself(*e), nil
+}
+
 // OpenTasks lists the tasks of a room on which somebody works or which wait for a decision, in the order in
 // which they were made.
 func (tx *Tx) OpenTasks(room stick.RoomID) ([]stick.Task, error) {

@@ -13,6 +13,8 @@ type Decision struct {
 	Head     string // the commit that the reviewer saw last, "" for none
 	Branch   string // the commit that the branch is at now, "" if there is no branch
 	Override bool   // a person may approve even if they worked on the task
+	Merge    bool   // tt is to merge the approved commit by itself
+	Merging  bool   // it is to do so already
 
 	Reviewer    stick.Actor
 	Authors     []stick.Actor   // those who worked on the task
@@ -131,16 +133,24 @@ func mayApprove(t stick.Task, v Decision) error {
 	return hasSeen(t, v, t.Head)
 }
 
+// isApproved reports whether a decision without drafts approves the commit that is approved already.
+func isApproved(t stick.Task, v Decision) bool {
+	if t.State != stick.TaskApproved || v.Head != t.Approved {
+		return false
+	}
+	return len(v.Drafts) == 0 && mayApprove(t, v) == nil
+}
+
 // Approve approves exactly one commit, and sends the reviewer's drafts. If it is already approved, and there
-// are no drafts, the event is nil. Approve fails with [stick.CodeUsage], [stick.CodeInvalidTransition],
+// are no drafts, the event is nil, unless tt is to merge it by itself from now on. Approve fails with [stick.CodeUsage], [stick.CodeInvalidTransition],
 // [stick.CodeAuthorCannotReview], [stick.CodePersonOnly] and [stick.CodeReviewStale].
 func Approve(t stick.Task, v Decision, reason string) (*stick.Event, error) {
 	if err := stick.CheckReason("reason", reason); err != nil {
 		return nil, err
 	}
 
-	// Asking twice is safe.
-	if t.State == stick.TaskApproved && v.Head == t.Approved && len(v.Drafts) == 0 && mayApprove(t, v) == nil {
+	// Asking twice is safe. Only the wish for a merge is news.
+	if isApproved(t, v) && (!v.Merge || v.Merging) {
 		return nil, nil
 	}
 
@@ -154,7 +164,12 @@ func Approve(t stick.Task, v Decision, reason string) (*stick.Event, error) {
 				stick.Cmd("tt task comment <task_id> --delete <comment>", t.ID, v.Drafts[0].ID))
 	}
 
-	s, err := findStep(t, stick.ActApprove)
+	act := stick.ActApprove
+	if v.Merge {
+		act = stick.ActApproveMerge
+	}
+
+	s, err := findStep(t, act)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +178,7 @@ func Approve(t stick.Task, v Decision, reason string) (*stick.Event, error) {
 		return nil, err
 	}
 
-	f := stick.TaskApprovedFacts{Head: t.Head, Override: v.Override, Comments: v.draftsToSend()}
+	f := stick.TaskApprovedFacts{Head: t.Head, Override: v.Override, Merge: v.Merge, Comments: v.draftsToSend()}
 	_, f.BelowAuthor = v.belowAuthor()
 	e := stick.TaskEvent(t, s, v.By, t.Worker, f)
 	e.Reason = reason

@@ -67,7 +67,7 @@ func findStep(t stick.Task, act stick.TaskAct) (stick.TaskStep, error) {
 		Hintf("%s", t.NextStep()))
 	if t.State == stick.TaskAssigned || t.Busy() { // whoever took the next step for its worker would become its author
 		switch act {
-		case stick.ActApprove, stick.ActChanges, stick.ActRetry, stick.ActRollback:
+		case stick.ActApprove, stick.ActApproveMerge, stick.ActChanges, stick.ActRetry, stick.ActRollback:
 			e.Hintf("wait until its worker offers it for review; to see how far it is: %s",
 				stick.Cmd("tt task show <task_id>", t.ID))
 		case stick.ActMerge:
@@ -81,11 +81,13 @@ func findStep(t stick.Task, act stick.TaskAct) (stick.TaskStep, error) {
 
 // Needs returns what a caller should do about a task now. It is empty if somebody else has the next step:
 // whoever didn't work on it reviews it, its worker mends what came back, and whoever asked for it or a person
-// merges it.
-func Needs(t stick.Task, c Call) stick.Hint {
+// merges it, unless tt merges it by itself.
+func Needs(t stick.Task, c Call, merges bool) stick.Hint {
 	switch {
 	case t.State == stick.TaskInReview && !t.Worked(c.By):
 		return stick.Hintf("%s", stick.Cmd("tt task diff <task_id>", t.ID))
+	case t.State == stick.TaskApproved && merges:
+		return nil
 	case t.State == stick.TaskApproved && (c.Person || t.SpawnedBy == c.By):
 		return stick.Hintf("%s", stick.Cmd("tt task merge <task_id>", t.ID))
 	case t.Worker == c.By && (t.State == stick.TaskConflicted || t.State == stick.TaskWorking && t.Cause != ""):

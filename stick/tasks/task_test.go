@@ -46,20 +46,22 @@ func TestNeeds(t *testing.T) {
 		state stick.TaskState
 		cause string
 		want  string // the first letters of those who have to act
+		alone bool   // tt merges it by itself
 	}{
-		{stick.TaskAssigned, "", ""},
-		{stick.TaskWorking, "", ""},
-		{stick.TaskWorking, stick.CauseReview, "w"},
-		{stick.TaskConflicted, "", "w"},
-		{stick.TaskInReview, "", "soh"},
-		{stick.TaskApproved, "", "sh"},
-		{stick.TaskCompleted, "", ""},
-		{stick.TaskFailed, stick.CauseGivenUp, ""},
+		{stick.TaskAssigned, "", "", false},
+		{stick.TaskWorking, "", "", false},
+		{stick.TaskWorking, stick.CauseReview, "w", false},
+		{stick.TaskConflicted, "", "w", false},
+		{stick.TaskInReview, "", "soh", false},
+		{stick.TaskApproved, "", "sh", false},
+		{stick.TaskApproved, "", "", true},
+		{stick.TaskCompleted, "", "", false},
+		{stick.TaskFailed, stick.CauseGivenUp, "", false},
 	} {
 		task.State, task.Cause = c.state, c.cause
 		got := ""
 		for _, call := range callers {
-			if tasks.Needs(task, call) != nil {
+			if tasks.Needs(task, call, c.alone) != nil {
 				_, name, _ := strings.Cut(string(call.By), ":")
 				got += name
 			}
@@ -317,6 +319,40 @@ func TestApprove_WorkerNotDone(t *testing.T) {
 		_, err = tasks.Merge(task, sticktest.TheReviewer.By, "b", "r")
 		sticktest.Says(t, err, "T-1 is "+state+": merge needs APPROVED", "wait until its worker offers it for review and somebody else approves it; to see how far it is: tt task show T-1")
 	}
+}
+
+// TestApprove_Merge: the wish that tt merges a task goes with its approval, or follows it once.
+func TestApprove_Merge(t *testing.T) {
+	offered := sticktest.Made(t, sticktest.Begun, sticktest.Offers("A", "P"))
+	v := tasks.Decision{Call: sticktest.TheReviewer, Head: "A", Branch: "A", Merge: true}
+	e, err := tasks.Approve(offered, v, "")
+	if err != nil || e == nil || !stick.MergesByItself(*e) {
+		t.Fatalf("approved with the wish: got %v, %v", e, err)
+	}
+
+	approved, err := offered.Apply(*e)
+	sticktest.Equal(t, "error", err == nil, true)
+	v.Merging = true
+	again, err := tasks.Approve(approved, v, "")
+	sticktest.Equal(t, "error of the second", err == nil, true)
+	if again != nil {
+		t.Errorf("the second one changes something: %+v", again)
+	}
+
+	// Approved without the wish, it can still be told.
+	v.Merging = false
+	later, err := tasks.Approve(approved, v, "")
+	if err != nil || later == nil || !stick.MergesByItself(*later) {
+		t.Errorf("told later: got %v, %v", later, err)
+	}
+
+	// The wish makes nobody a reviewer.
+	v.Call = sticktest.TheWorker
+	_, err = tasks.Approve(approved, v, "")
+	sticktest.Equal(t, "by its worker", stick.CodeOf(err), stick.CodeAuthorCannotReview)
+	_, err = tasks.Approve(sticktest.Made(t, sticktest.Begun), v, "")
+	sticktest.Says(t, err, "T-1 is WORKING: \"approve --merge\" needs IN_REVIEW or APPROVED",
+		"wait until its worker offers it for review; to see how far it is: tt task show T-1")
 }
 
 // TestStart_EarlierWorker: that the attempt is over is half of what a worker needs to
