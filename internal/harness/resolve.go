@@ -33,6 +33,10 @@ type Input struct {
 
 // Caller is who calls, as far as that is known without the database.
 type Caller struct {
+	// Behalf is the agent or person for whom a process of tt goes on with what that one has asked for. Then
+	// nothing else is set. No environment and no flag says it.
+	Behalf stick.AgentID
+
 	As        string // the name that the caller asks for; nothing else follows from it
 	AsSource  string // where it asks for it; empty without As
 	Harness   string // the name of a row, or [Human]

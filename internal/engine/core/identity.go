@@ -36,6 +36,9 @@ func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 	}
 
 	switch {
+	case by.Behalf != "":
+		id.Agent = by.Behalf
+		return id, nil
 	case by.As != "":
 		id.Agent = stick.AgentID(by.As)
 		elsewhere, err := probes.findOtherProcess(tx, id.Agent, by)

@@ -239,7 +239,7 @@ func (o *Op) enterRoom(by Caller, j Joining) (err error) {
 	case m.State == stick.Kicked:
 		return stick.Errorf(stick.CodeKicked, "%s was removed from this room", o.Me.Agent).
 			Hintf("%s", stick.RejoinStep(o.Me.Agent))
-	case m.State == stick.Joined && j != MustBeMemberQuietly:
+	case m.State == stick.Joined && j != MustBeMemberQuietly && by.Behalf == "":
 		o.Room = o.Room.Touch(o.Me.Agent, o.Tx.Now())
 	}
 	o.RefreshProcess()

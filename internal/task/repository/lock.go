@@ -28,6 +28,14 @@ func (rp *Repo) lockPath(kind, name string) string {
 	return filepath.Join(rp.Core.Config.Dir, "tasks", rp.lockPrefix+"-"+hex.EncodeToString(sum[:8])+".lock")
 }
 
+// QueueLock is the kind of the lock of the process that merges by itself. There is one for a repository.
+const QueueLock = "queue"
+
+// QueuePath returns the path of a file about the queue of the repository on this host.
+func (rp *Repo) QueuePath(kind string) string {
+	return filepath.Join(rp.Core.Config.Dir, "tasks", rp.lockPrefix+"-queue."+kind)
+}
+
 // LockWait is how long a command waits for another one on the same task.
 const LockWait = 10 * time.Second
 
@@ -39,7 +47,7 @@ const ShortLockWait = 50 * time.Millisecond
 // the lock, so it becomes free only when this process and all of them have ended. If wait passes first, it
 // fails with [stick.CodeLanding].
 func (rp *Repo) AcquireLock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
-	if err := rp.makeLockDir(); err != nil {
+	if err := rp.MakeLockDir(); err != nil {
 		return nil, err
 	}
 
@@ -65,7 +73,7 @@ func (rp *Repo) AcquireLock(ctx context.Context, kind, name string, wait time.Du
 
 // TryLock is [Repo.AcquireLock] without waiting. If the lock isn't free, unlock is nil.
 func (rp *Repo) TryLock(kind, name string) (unlock func(), err error) {
-	if err := rp.makeLockDir(); err != nil {
+	if err := rp.MakeLockDir(); err != nil {
 		return nil, err
 	}
 
@@ -85,8 +93,8 @@ func (rp *Repo) inheritLock(l *bell.FileLock) (unlock func()) {
 	}
 }
 
-// makeLockDir makes the directory of the locks of tasks and branches.
-func (rp *Repo) makeLockDir() error {
+// MakeLockDir makes the directory of the locks of tasks and branches.
+func (rp *Repo) MakeLockDir() error {
 	if err := plainfile.MkdirAll(filepath.Join(rp.Core.Config.Dir, "tasks")); err != nil {
 		return stick.Errorf(stick.CodeDataDirNotWritable, "can't write to the data directory: %w", err).
 			Hintf("%s", stick.Cmd("tt doctor"))
