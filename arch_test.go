@@ -504,6 +504,8 @@ var edges = map[string]map[string]string{
 		"stick/tasks":              "the rules of tasks",
 	},
 	"internal/task/queue": {
+		"internal/bell":            "how long a lander sleeps between two looks",
+		"internal/plainfile":       "the files of landers",
 		"internal/config":          "the gate of a project",
 		"internal/engine/core":     "what every operation is made of",
 		"internal/git":             "merges, reverts and the move of a branch",

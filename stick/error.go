@@ -60,6 +60,7 @@ const (
 	CodeDirtyTree            Code = "dirty_tree"
 	CodeRebaseConflict       Code = "rebase_conflict"
 	CodeGateFailed           Code = "gate_failed"
+	CodeTasksLeft            Code = "tasks_left"
 	CodeTasksReturned        Code = "tasks_returned"
 	CodeForgeFailed          Code = "forge_failed"
 	CodeGitFailed            Code = "git_failed"
@@ -193,6 +194,7 @@ var Codes = []CodeInfo{
 		"the command that sets up a task's worktree has failed; the task and its worktree are there",
 	},
 	{CodeTasksReturned, ExitHands, false, "`tt task merge --all` has sent tasks back to their workers, or to review"},
+	{CodeTasksLeft, ExitRefused, true, "approved tasks are left that can't be merged now"},
 	{CodeForgeFailed, ExitEnvironment, true, "the program of the forge is missing, or failed"},
 	{CodeGitFailed, ExitEnvironment, false, "git failed, or refused the operation"},
 	{CodeConfigMalformed, ExitEnvironment, false, "a harness's configuration can't be read, so tt doesn't change it"},

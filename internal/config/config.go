@@ -33,6 +33,7 @@ type Config struct {
 	Roles     Roles
 	Gate      Gate
 	Worker    Worker
+	Merge     Merge
 	PR        PR
 	Snapshots Snapshots
 }
@@ -120,6 +121,7 @@ var sections = []section{
 	}},
 	{"gate", gateKeys},
 	{"worker", workerKeys},
+	{"merge", mergeKeys},
 	{"pr", prKeys},
 	{"snapshots", snapshotKeys},
 }

@@ -28,6 +28,7 @@ timeout = "90s"
 retries = 2
 independent_review = true
 protect = ["gate.sh", "ci/**"]
+env = ["CI", "PG_URL"]
 [worker]
 integration = "develop"
 worktree_dir = "work/trees/"
@@ -49,7 +50,7 @@ command = "./pr"
 		c.Session.Anchor != "notes/me.md" ||
 		!slices.Equal(c.Roles.Append, []glob.Pattern{"CHANGELOG.md", "docs/log"}) ||
 		c.Roles.PrimaryOnly == nil || len(c.Roles.PrimaryOnly) != 0 || !reflect.DeepEqual(c.Gate, Gate{
-		"make", 90 * time.Second, 2, true, []glob.Pattern{"gate.sh", "ci"},
+		"make", 90 * time.Second, 2, true, []glob.Pattern{"gate.sh", "ci"}, []string{"CI", "PG_URL"},
 	}) ||
 		!reflect.DeepEqual(c.Worker, Worker{
 			"develop", "work/trees", 5, 4, "npm ci", "work/",

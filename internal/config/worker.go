@@ -20,6 +20,13 @@ type Gate struct {
 	IndependentReview bool // an approval by whom an author of the task has started is refused
 
 	Protect []glob.Pattern // files that belong to the gate: a task that changes one is marked
+
+	Env []string // variables that the process that merges by itself keeps, besides the usual ones
+}
+
+// Merge is the section [merge]: how approved tasks are merged.
+type Merge struct {
+	Auto bool // tt merges by itself what is approved
 }
 
 // Protects reports whether a file of the project, by its path, belongs to the gate.
@@ -71,8 +78,15 @@ func (p PR) ProjectCommand() tasks.ProjectCommand {
 // DefaultIntegration is the branch that tasks are merged into by default.
 const DefaultIntegration = "integration"
 
-// gateKeys, workerKeys and prKeys are the keys of the three sections.
+// gateKeys, workerKeys, mergeKeys and prKeys are the keys of the four sections.
 var (
+	mergeKeys = []key{
+		{
+			"auto", "true or false",
+			"merge approved tasks without a further command, as `tt task approve --merge` does (default false)",
+			func(c *Config, v any) error { return assignValue(v, &c.Merge.Auto) },
+		},
+	}
 	prKeys = []key{
 		{
 			"command", "a shell command",
@@ -108,6 +122,11 @@ var (
 			"protect", "a list of patterns",
 			"files that belong to the gate, besides this one and those that its command names; a task that changes one is marked in its review",
 			func(c *Config, v any) error { return readPatterns(v, &c.Gate.Protect) },
+		},
+		{
+			"env", "a list of names of variables",
+			"variables of your environment that the gate needs where tt merges by itself, besides the usual ones such as PATH and HOME (default: none)",
+			func(c *Config, v any) error { return readVariables(v, &c.Gate.Env) },
 		},
 	}
 	workerKeys = []key{
@@ -210,6 +229,36 @@ func readDuration(v any) (time.Duration, error) {
 		return 0, errKind
 	}
 	return d, nil
+}
+
+// readVariables reads a list of names of environment variables.
+func readVariables(v any, into *[]string) error {
+	list, ok := v.([]any)
+	if !ok {
+		return errKind
+	}
+
+	var names []string
+	for _, x := range list {
+		name, ok := x.(string)
+		if !ok || !isVariable(name) {
+			return errKind
+		}
+		names = append(names, name)
+	}
+
+	*into = names
+	return nil
+}
+
+// isVariable reports whether a word can be the name of an environment variable.
+func isVariable(name string) bool {
+	isOdd := func(c rune) bool {
+		letter := 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+		digit := '0' <= c && c <= '9'
+		return !letter && !digit && c != '_'
+	}
+	return name != "" && len(name) <= 100 && strings.IndexFunc(name, isOdd) < 0
 }
 
 func readNumber(v any, least, most int64, into *int) error {

@@ -168,6 +168,11 @@ func (r *Room) needOf(t *task.TaskView, next stick.Words) (presence.Need, bool) 
 	switch {
 	case next != "" && t.State == stick.TaskInReview:
 		return need(presence.NeedReview, "%s waits for a review", t.TaskID)
+	case t.Merges && t.Warning == "":
+		return presence.Need{}, false
+	case t.Merges:
+		next = ""
+		return need(presence.NeedMerge, "%s is approved, and the queue stands: %s", t.TaskID, t.Warning)
 	case next != "" && t.State == stick.TaskApproved && t.Doing == "":
 		return need(presence.NeedMerge, "%s is approved and waits for its merge", t.TaskID)
 	case hasComeBack(t) && r.HasLostWorker(t):

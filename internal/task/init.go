@@ -89,6 +89,9 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 	if err == nil {
 		res.Commands, err = rp.ShowCommands(ctx, c.Commands())
 	}
+	if err == nil && c.Merge.Auto {
+		err = ts.queue.StoreEnviron(rp.Repo, c.Gate.Env)
+	}
 	return res, err
 }
 

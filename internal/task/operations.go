@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task/pull"
 	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/runner"
@@ -28,6 +29,9 @@ type (
 	WorkerMergeResult    = queue.WorkerMergeResult
 	WorkerRollbackParams = queue.WorkerRollbackParams
 	WorkerRollbackResult = queue.WorkerRollbackResult
+	HeldTask             = queue.HeldTask
+	LanderOrder          = queue.LanderOrder
+	LanderParams         = queue.LanderParams
 )
 
 // The parameters and the result of the operation on pull requests.
@@ -47,6 +51,18 @@ func (ts *Tasks) WorkerMerge(ctx context.Context, p queue.WorkerMergeParams) (qu
 	}
 	return res, err
 }
+
+// RunLander merges what is to be merged by itself, as [queue.Queue.RunLander] does, and starts the commands of
+// the tasks that waited for it.
+func (ts *Tasks) RunLander(ctx context.Context, p LanderParams) error {
+	p.Landed = func(ctx context.Context, by core.Caller) {
+		ts.startReady(ctx, by, core.Where{Path: p.Root})
+	}
+	return ts.queue.RunLander(ctx, p)
+}
+
+// KeepLanding starts the processes again that merge by themselves in rooms, as [queue.Queue.KeepLanding] does.
+func (ts *Tasks) KeepLanding(rooms []stick.RoomID) { ts.queue.KeepLanding(rooms) }
 
 // isReturned reports whether a merge failed because it has returned tasks to their workers.
 func isReturned(err error) bool {

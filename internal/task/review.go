@@ -26,6 +26,9 @@ type WorkerApproveParams struct {
 
 	// a person approves even their own work, or a commit that they haven't seen
 	Override bool `json:"override,omitempty"`
+
+	// tt merges it by itself, also without a further command; where the project sets [merge] auto, always
+	Merge bool `json:"merge,omitempty"`
 }
 
 // WorkerReviewResult is the state of a task after a decision.
@@ -40,6 +43,7 @@ type WorkerReviewResult struct {
 
 	// those of the gate's own files that the approved commit changes
 	GateFiles []string          `json:"gate_files,omitempty"`
+	Merges    bool              `json:"merges,omitempty"`        // tt merges it by itself
 	Comments  int               `json:"comments_sent,omitempty"` // how many comments on lines it sent
 	MessageID int64             `json:"message_id,omitempty"`    // the message to the worker
 	Delivery  presence.Delivery `json:"delivery,omitempty"`      // how the message reaches the worker
@@ -77,7 +81,7 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 		return res, err
 	}
 
-	independent, gate, err := rp.settingsOfReview(ctx, task, target)
+	set, err := rp.settingsOfReview(ctx, task, target)
 	if err != nil {
 		return res, err
 	}
@@ -88,7 +92,10 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 			return err
 		}
 
-		v.Independent = independent
+		v.Independent, v.Merge = set.gate.IndependentReview, p.Merge || set.auto
+		if v.Merging, err = o.Tx.MergesByItself(o.Room.ID, task); err != nil {
+			return err
+		}
 
 		// A person who overrides approves what the branch has now, seen or not.
 		if v.Override = p.Override; v.Override && v.Head == "" && v.Person {
@@ -102,7 +109,7 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 
 		// A second approval of the same commit changes nothing, and sends nothing.
 		res = decisionResult(o, task)
-		res.State, res.Already = stick.TaskApproved, ev == nil
+		res.State, res.Already, res.Merges = stick.TaskApproved, ev == nil, v.Merge || v.Merging
 		if ev != nil {
 			o.AddTaskEvent(*ev)
 			if res.Comments = len(v.Drafts); res.Comments > 0 {
@@ -113,17 +120,33 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 		}
 
 		// The reviewer has to know that the task changes what judges it.
-		res.GateFiles = gate
-		switch note := gateNote(gate); {
-		case res.Note == "":
-			res.Note = note
-		case note != "":
-			res.Note += "; " + note
-		}
-
+		res.GateFiles = set.changed
+		res.addNote(gateNote(set.changed))
 		return nil
 	})
+
+	if err == nil && res.Merges {
+		res.addNote(rp.landByItself(res.RoomID, set.gate.Env))
+	}
 	return res, err
+}
+
+// addNote adds a note to the result; it may be empty.
+func (res *WorkerReviewResult) addNote(note stick.Words) {
+	switch {
+	case res.Note == "":
+		res.Note = note
+	case note != "":
+		res.Note += "; " + note
+	}
+}
+
+// landByItself has the process begin that merges by itself. The note says why it can't; the approval stands.
+func (rp *repo) landByItself(room stick.RoomID, variables []string) (note stick.Words) {
+	if err := rp.tasks.queue.StoreEnviron(rp.Repo, variables); err != nil {
+		return stick.AsError(err).Words()
+	}
+	return rp.tasks.queue.WakeLander(rp.Repo, room, false)
 }
 
 // WorkerRequestChangesParams asks a task's worker for changes.
@@ -241,22 +264,26 @@ func (rp *repo) resolveNamed(ctx context.Context, id, head string) (string, erro
 	return commit, err
 }
 
-// settingsOfReview reads from the head of a task's integration branch whether the project refuses approvals
-// by agents that an author of the task has started, and returns which of the gate's own files the offered
-// commit changes.
-func (rp *repo) settingsOfReview(
-	ctx context.Context, task stick.Task, t repository.Target,
-) (independent bool, gate []string, err error) {
+// reviewSettings are what a review needs to know of the project.
+type reviewSettings struct {
+	gate    config.Gate
+	auto    bool     // what is approved is merged by itself
+	changed []string // those of the gate's own files that the offered commit changes
+}
+
+// settingsOfReview reads from the head of a task's integration branch what a review needs to know.
+func (rp *repo) settingsOfReview(ctx context.Context, task stick.Task, t repository.Target) (set reviewSettings, err error) {
 	// A merge tells that the branch is missing.
 	if t.Head() == "" {
-		return false, nil, nil
+		return set, nil
 	}
 
-	settings, _, err := rp.TaskSettings(ctx, t.Head())
+	c, err := rp.ReadConfig(ctx, t.Head())
+	set.gate, set.auto = c.Gate, c.Merge.Auto
 	if err == nil && task.Offered() {
-		gate, err = queue.GateFiles(ctx, rp.Repo, t.Head(), task.Base, task.Head)
+		set.changed, err = queue.GateFiles(ctx, rp.Repo, t.Head(), task.Base, task.Head)
 	}
-	return settings.IndependentReview, gate, err
+	return set, err
 }
 
 // gateNote says what follows from that a task changes these files of the gate.

@@ -51,7 +51,8 @@ type TaskView struct {
 
 	// an agent that worked on the task had started who approved it
 	BelowAuthor bool `json:"below_author,omitempty"`
-	Queue       int  `json:"queue,omitempty"` // its place in the merge queue of its branch, from 1
+	Queue       int  `json:"queue,omitempty"`  // its place in the merge queue of its branch, from 1
+	Merges      bool `json:"merges,omitempty"` // it is approved, and tt merges it by itself
 
 	// the merge commit; empty if the branch contained the task already
 	Result     string `json:"result,omitempty"`
@@ -211,6 +212,7 @@ func viewTask(
 		}
 
 		v.BelowAuthor = slices.ContainsFunc(approvals, stick.BelowAuthor)
+		v.Merges = t.State == stick.TaskApproved && slices.ContainsFunc(approvals, stick.MergesByItself)
 	}
 
 	if !t.Over() {

@@ -1,7 +1,10 @@
 package task
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"time"
 
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
@@ -121,6 +124,7 @@ func (ts *Tasks) showRun(v *TaskView, run tasks.Run, as string) {
 // is the workspace's.
 func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*TaskView) {
 	rp := ts.repos.RepoAt(root)
+	showLandings(rp, shown, stick.At(ts.core.Now()))
 	for _, i := range open {
 		v := shown[i.Task]
 		if v == nil || v.Runner != nil {
@@ -145,5 +149,40 @@ func (ts *Tasks) addGateFiles(ctx context.Context, root string, v *TaskView, bra
 
 	if files, err := queue.GateFilesAmong(ctx, rp, t.Head(), changed); err == nil {
 		v.GateFiles, v.ChangesGate = files, len(files) > 0
+	}
+}
+
+// landerStart is how long the process that merges by itself may take until it is seen.
+const landerStart = 10 * time.Second
+
+// showLandings adds to the views of tasks that tt merges by itself what goes on. Where nothing does, a person
+// has to know.
+func showLandings(rp *repository.Repo, shown map[string]*TaskView, at stick.Time) {
+	var merging []*TaskView
+	for _, v := range shown {
+		if v.Merges {
+			merging = append(merging, v)
+		}
+	}
+
+	// The locks and files are read only where they say something.
+	if len(merging) == 0 {
+		return
+	}
+
+	now := queue.ReadLanding(rp)
+	for _, v := range merging {
+		follow := stick.Cmd("tt task merge <task_id> --wait", v.TaskID)
+		i := slices.IndexFunc(now.Held, func(h queue.HeldTask) bool { return h.TaskID == v.TaskID })
+		switch {
+		case i >= 0:
+			v.Warning = "its merge is held up: " + now.Held[i].Why
+			v.NextAction = cmp.Or(now.Held[i].Next, stick.Hintf("to try again: %s", follow).Words())
+		case now.Runner == nil && at.Sub(v.StateAt) > landerStart:
+			v.Warning = "the process that merges it has ended"
+			v.NextAction = stick.Hintf("to start it again: %s", follow).Words()
+		default:
+			v.NextAction = stick.Hintf("wait: tt merges it by itself; to follow that: %s", follow).Words()
+		}
 	}
 }

@@ -37,6 +37,9 @@ type Config struct {
 	// no process outlives the caller, none does.
 	StartRun func(ctx context.Context, run runner.RunTaskParams) (pid int, err error)
 
+	// StartLander starts a process that merges by itself, by [Tasks.RunLander]. It may be nil.
+	StartLander func(queue.LanderOrder) error
+
 	Renew time.Duration // for tests: how often a command renews its intent; 0 for the usual
 }
 
@@ -63,6 +66,7 @@ func New(cfg Config) *Tasks {
 
 	ts.runs = runner.New(runner.Config{Kernel: cfg.Kernel, Repos: ts.repos, Start: cfg.StartRun})
 	ts.queue = queue.New(queue.Config{
+		Dir: cfg.Kernel.Config.Dir, StartLander: cfg.StartLander,
 		Repos: ts.repos, Runs: ts.runs, MayMove: cfg.MayMove, ReadyAfter: readyAfter, TellWorker: tellOfLanding,
 	})
 	ts.requests = pull.New(pull.Config{

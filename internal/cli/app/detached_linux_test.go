@@ -15,7 +15,7 @@ func TestStartDetached_leaves_no_zombie(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	pid, err := StartDetached(exe, []string{exe}, nil, nil)
+	pid, err := StartDetached(exe, []string{exe}, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

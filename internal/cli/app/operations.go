@@ -30,6 +30,7 @@ type Operations struct {
 type Starters struct {
 	Run      func(context.Context, task.RunTaskParams) (pid int, err error) // [task.Config.StartRun]
 	Guardian func(engine.KeepLeaseParams) (pid int, err error)              // [engine.Config.StartGuardian]
+	Lander   func(task.LanderOrder) error                                   // [task.Config.StartLander]
 }
 
 // NewOperations connects the operations on rooms and those on tasks to one kernel, and each to what it needs
@@ -40,7 +41,7 @@ func NewOperations(cfg core.Config, starters Starters) Operations {
 	// Tasks ask rooms, which are made after them, so the functions look it up when they run.
 	var rooms *engine.Engine
 	tasks := task.New(task.Config{
-		Kernel: kernel, StartRun: starters.Run,
+		Kernel: kernel, StartRun: starters.Run, StartLander: starters.Lander,
 		MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
 			res, err := rooms.Guard.MayEdit(ctx, guard.MayEditParams{
 				Caller: by, Where: core.Where{Path: checkout}, Tree: true,
@@ -61,10 +62,17 @@ func NewOperations(cfg core.Config, starters Starters) Operations {
 		Kernel: kernel, Checks: []core.Check{{Name: "workers", Run: tasks.Check}}, StartGuardian: starters.Guardian,
 	})
 
+	// Whoever changes a room also keeps the process alive that merges there by itself.
+	wake := kernel.AfterCommit
+	kernel.AfterCommit = func(ctx context.Context, changed []stick.RoomID) {
+		wake(ctx, changed)
+		tasks.KeepLanding(changed)
+	}
+
 	return Operations{rooms, rooms.Log, rooms.Guard, rooms.Guard.Restorer, rooms.Roster, rooms.Upkeep, tasks}
 }
 
 // NewOperations makes the operations of a run, which may start the commands of tasks, and guardians.
 func (a *Run) NewOperations(procs *proc.Table) Operations {
-	return NewOperations(a.KernelConfig(procs), Starters{Run: a.StartRun, Guardian: a.GuardianStarter()})
+	return NewOperations(a.KernelConfig(procs), Starters{Run: a.StartRun, Guardian: a.GuardianStarter(), Lander: a.LanderStarter()})
 }

@@ -14,6 +14,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/harness"
+	"talkingstick/internal/plainfile"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -73,7 +74,7 @@ func (a *Run) StartRun(ctx context.Context, run task.RunTaskParams) (pid int, er
 	}
 
 	defer r.Close()
-	pid, err = StartDetached(a.Exe, []string{harness.RunnerName, "worker", "runner"}, order, w)
+	pid, err = StartDetached(a.Exe, []string{harness.RunnerName, "worker", "runner"}, nil, order, w)
 
 	// With our writing end open, reading would never end.
 	w.Close()
@@ -112,6 +113,43 @@ func (a *Run) GuardianStarter() func(engine.KeepLeaseParams) (pid int, err error
 		if err != nil {
 			return 0, err
 		}
-		return StartDetached(a.Exe, []string{a.Exe, "guard"}, order, nil)
+		return StartDetached(a.Exe, []string{a.Exe, "guard"}, nil, order, nil)
 	}
+}
+
+// LanderStarter returns what starts the process that merges by itself; nil where that can't be. What it prints
+// goes to a file, which begins anew once it is long.
+func (a *Run) LanderStarter() func(task.LanderOrder) error {
+	if a.Exe == "" || a.InHook {
+		return nil
+	}
+
+	return func(o task.LanderOrder) error {
+		order, err := json.Marshal(o)
+		if err != nil {
+			return err
+		}
+
+		out, err := openLog(o.Output)
+		if err != nil {
+			return err
+		}
+		defer out.Close()
+
+		// By this name, what a gate runs is nobody's command, and least of all a person's.
+		_, err = StartDetached(a.Exe, []string{harness.RunnerName, "worker", "lander"}, o.Environ, order, out)
+		return err
+	}
+}
+
+// maxLanderLog is how long the output of landers may get before it begins anew.
+const maxLanderLog = 1 << 20
+
+// openLog opens a file to write at its end.
+func openLog(path string) (*os.File, error) {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	if info, err := os.Lstat(path); err == nil && info.Size() > maxLanderLog {
+		flags |= os.O_TRUNC
+	}
+	return plainfile.Open(path, flags)
 }

@@ -128,11 +128,11 @@ func keepFiles() {
 }
 
 // StartDetached starts a program in a session of its own, with input on its standard input, and leaves it.
-// argv begins with the name under which it runs. What it prints goes to out, or nowhere. It inherits no other
-// file.
-func StartDetached(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
+// argv begins with the name under which it runs. Its environment is environ, or this process's if that is nil.
+// What it prints goes to out, or nowhere. It inherits no other file.
+func StartDetached(exe string, argv, environ []string, input []byte, out *os.File) (pid int, err error) {
 	c := exec.Command(exe)
-	c.Args = argv
+	c.Args, c.Env = argv, environ
 	r, w, err := os.Pipe()
 	if err != nil {
 		return 0, err

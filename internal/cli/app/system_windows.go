@@ -49,10 +49,11 @@ func (a *Run) UntilUnheard(ctx context.Context) (context.Context, func()) {
 }
 
 // StartDetached starts a program without a console, with input on its standard input, and leaves it.
-// argv begins with the name under which it runs. What it prints goes to out, or nowhere.
-func StartDetached(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
+// argv begins with the name under which it runs. Its environment is environ, or this process's if that is nil.
+// What it prints goes to out, or nowhere.
+func StartDetached(exe string, argv, environ []string, input []byte, out *os.File) (pid int, err error) {
 	c := exec.Command(exe)
-	c.Args = argv
+	c.Args, c.Env = argv, environ
 
 	// Input goes through a pipe, because everybody can read a command line.
 	r, w, err := os.Pipe()

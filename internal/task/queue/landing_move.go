@@ -122,5 +122,17 @@ func (l landing) mayMove(ctx context.Context, checkout string) error {
 	if err != nil || p.Worktree != "" {
 		return err
 	}
-	return l.queue.config.MayMove(ctx, l.By, checkout)
+	if l.By.Behalf == "" {
+		return l.queue.config.MayMove(ctx, l.By, checkout)
+	}
+
+	// Nobody has asked for this just now, so it doesn't get in the way of whoever works there. With the stick
+	// at rest, only reservations count.
+	if err := l.requireIdleStick(ctx, checkout); err != nil {
+		return err
+	}
+	if err := l.queue.config.MayMove(ctx, l.By, checkout); stick.CodeOf(err) != stick.CodeNotYourTurn {
+		return err
+	}
+	return nil
 }

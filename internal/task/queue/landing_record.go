@@ -91,7 +91,7 @@ func (l landing) storeIntent(ctx context.Context, id string, c candidate) error 
 	}
 	return l.Write(ctx, core.MustBeMember, func(o *repository.Op) error {
 		// The room may have been paused since the command began.
-		if err := o.Room.MayLand(o.Me.Agent, o.Me.Person(), o.Tx.Now()); err != nil {
+		if err := mayLand(o.Room, o.Me, o.Tx.Now()); err != nil {
 			return err
 		}
 

@@ -10,58 +10,9 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
-	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
 	"talkingstick/stick/tasks"
 )
-
-// WorkerMergeParams asks to merge approved tasks.
-type WorkerMergeParams struct {
-	Caller core.Caller `json:"-"`
-	core.Where
-	TaskID string `json:"task_id,omitempty"` // empty for the first task in the queues that can be merged
-	All    bool   `json:"all,omitempty"`     // all approved tasks, in the order of their approval
-
-	Waits func(on string, r repository.Runner) `json:"-"` // called when it begins to wait for another command
-	Shows func(GateRun)                        `json:"-"` // called when a gate begins to run; may be nil
-}
-
-// WorkerMergeResult says which tasks were merged, and which were not.
-type WorkerMergeResult struct {
-	RoomID  stick.RoomID  `json:"room_id"`
-	AgentID stick.AgentID `json:"agent_id"`
-	Merged  []MergedTask  `json:"merged"`
-	Waiting []HeldTask    `json:"waiting"` // approved, but not merged by this call
-
-	InReview []string `json:"in_review,omitempty"` // the tasks that nobody has approved, if there was nothing to merge
-
-	Cleaned []CleanedTask `json:"cleaned,omitempty"` // what became of worktrees that earlier merges had to leave
-
-	Ready   []string             `json:"ready,omitempty"`   // the tasks that waited for a merged one, and can begin now
-	Started []runner.StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
-}
-
-// MergedTask is a task that landed.
-type MergedTask struct {
-	TaskID  string      `json:"task_id"`
-	Branch  string      `json:"branch"` // the branch that it was merged into
-	Commit  string      `json:"commit"` // the merge commit; empty if the branch contained the task already
-	Head    string      `json:"head"`   // the commit that was approved
-	Gate    string      `json:"gate"`   // green, or none
-	Tries   int         `json:"tries"`  // 1, and one more for each time the branch moved meanwhile
-	Already bool        `json:"already,omitempty"`
-	Note    stick.Words `json:"note,omitempty"`
-	repository.Remains
-}
-
-// HeldTask is a task that didn't land, and why.
-type HeldTask struct {
-	TaskID string          `json:"task_id"`
-	State  stick.TaskState `json:"state"`
-	Error  stick.Code      `json:"error,omitempty"`
-	Why    stick.Words     `json:"why,omitempty"`
-	Next   stick.Words     `json:"next_action,omitempty"` // if it was returned to its worker
-}
 
 // queueWait is how long a merge waits for other merges into the same branch.
 const queueWait = 2 * time.Hour
@@ -71,7 +22,7 @@ const queueWait = 2 * time.Hour
 // [stick.CodeGateFailed], [stick.CodeBaseRed], [stick.CodeDirtyTree], [stick.CodeLanding] and
 // [stick.CodePaused]. Without a task's name it fails only if it merged nothing. With All it tries the other
 // tasks, too, when one of them fails: Waiting says which and why. It fails with [stick.CodeTasksReturned] if
-// it sent tasks back.
+// it sent tasks back, and with [stick.CodeTasksLeft] if it left approved ones.
 func (q *Queue) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMergeResult, error) {
 	res := WorkerMergeResult{Merged: []MergedTask{}, Waiting: []HeldTask{}}
 	if p.All && p.TaskID != "" {
@@ -87,7 +38,7 @@ func (q *Queue) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMer
 	mg.OnWait = p.Waits
 	err = mg.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		res.RoomID, res.AgentID = r.ID, me.Agent
-		if err := r.MayLand(me.Agent, me.Person(), tx.Now()); err != nil {
+		if err := mayLand(r, me, tx.Now()); err != nil {
 			// Refuse before a gate runs for nothing.
 			return err
 		}
@@ -96,6 +47,10 @@ func (q *Queue) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMer
 	})
 	if err != nil {
 		return res, err
+	}
+
+	if p.Wait {
+		return mg.followLander(ctx, p, res)
 	}
 
 	// A named task is merged or fails alone.
@@ -121,6 +76,11 @@ func (q *Queue) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMer
 	}
 
 	return res, err
+}
+
+// mayLand refuses to merge in a paused room. What tt does by itself isn't done by a person, whoever wanted it.
+func mayLand(r stick.Room, me core.Identity, now stick.Time) error {
+	return r.MayLand(me.Agent, me.Person() && me.Caller.Behalf == "", now)
 }
 
 // mergeQueue merges the tasks of all queues in order, or only the first one that can be merged. Each
@@ -200,7 +160,25 @@ func (mg *merger) mergeQueue(ctx context.Context, all bool, res WorkerMergeResul
 	}
 
 	err = mg.queueError(ctx, &res, len(tried), returned, held)
+	if err == nil && all {
+		err = res.requireNoneLeft()
+	}
 	return res, err
+}
+
+// requireNoneLeft fails if tasks are left that are approved.
+func (res WorkerMergeResult) requireNoneLeft() error {
+	var left []string
+	for _, h := range res.Waiting {
+		if h.State == stick.TaskApproved {
+			left = append(left, h.TaskID)
+		}
+	}
+
+	if len(left) == 0 {
+		return nil
+	}
+	return errLeft(left)
 }
 
 // queueError returns the error for a run of the queue, nil if something was merged and nothing was returned.

@@ -16,11 +16,16 @@ import (
 
 // Config is what [New] needs.
 type Config struct {
+	Dir   string // the data directory
 	Repos *repository.Opener
 	Runs  *runner.Runs
 
 	// MayMove returns an error if the caller may not change the files of a checkout.
 	MayMove func(ctx context.Context, by core.Caller, checkout string) error
+
+	// StartLander starts a process that performs [Queue.RunLander], in a session of its own. It may be nil: where
+	// no process outlives the caller, none is started.
+	StartLander func(LanderOrder) error
 
 	// TellWorker sends the worker of a task a message about it, unless that is the caller or can't be reached.
 	TellWorker func(o *repository.Op, task stick.Task, subject, words string)
