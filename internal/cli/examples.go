@@ -106,7 +106,7 @@ var examples = map[string][]string{
 	"tt msg withdraw": {"tt msg withdraw 6"},
 
 	"tt task":         {"tt task list"},
-	"tt task approve": {"tt task approve ui-7"},
+	"tt task approve": {"tt task approve ui-7", "tt task approve ui-7 --merge"},
 	"tt task cancel":  {"tt task cancel ui-8 --delete --reason 'not needed any more'"},
 	"tt task comment": {
 		"tt task comment ui-7 upload.txt:1 'why three times?'",
@@ -120,7 +120,7 @@ var examples = map[string][]string{
 	"tt task init":            {"tt task init", "tt task init --branch main"},
 	"tt task logs":            {"tt task logs ui-8", "tt task logs ui-8 -f"},
 	"tt task pr":              {"tt task pr lexer"},
-	"tt task merge":           {"tt task merge", "tt task merge --all"},
+	"tt task merge":           {"tt task merge", "tt task merge --all", "tt task merge --wait"},
 	"tt task prompt":          {`claude -p "$(tt task prompt)"`},
 	"tt task request-changes": {"tt task request-changes ui-7 'retry at most three times'"},
 	"tt task retry":           {"tt task retry ui-9"},

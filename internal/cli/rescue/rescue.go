@@ -332,7 +332,7 @@ func rescuePruneCmd(a *app.Run) *cobra.Command {
 // next hour brings another.
 func PruneLater(a *app.Run) {
 	if a.Exe != "" {
-		_, _ = app.StartDetached(a.Exe, []string{a.Exe, "rescue", "prune"}, nil, nil)
+		_, _ = app.StartDetached(a.Exe, []string{a.Exe, "rescue", "prune"}, nil, nil, nil)
 	}
 }
 

@@ -34,7 +34,7 @@ func FinishLater(a *app.Run, late *LateSnapshots) {
 	}
 
 	if in, err := json.Marshal(late.list); err == nil {
-		_, _ = app.StartDetached(a.Exe, []string{a.Exe, "rescue", "finish"}, in, nil)
+		_, _ = app.StartDetached(a.Exe, []string{a.Exe, "rescue", "finish"}, nil, in, nil)
 	}
 }
 

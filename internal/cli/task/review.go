@@ -28,6 +28,7 @@ func workerApproveCmd(a *app.Run) *cobra.Command {
 	c.Flags().StringVar(&p.Head, "head", "", "the commit to approve (default: the one you saw last)")
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "a comment for the log")
 	c.Flags().BoolVar(&p.Override, "override", false, "people only: approve without review, whoever did the work")
+	c.Flags().BoolVar(&p.Merge, "merge", false, "tt merges it by itself as soon as it can, in the background")
 	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -40,6 +41,11 @@ func workerApproveCmd(a *app.Run) *cobra.Command {
 			toWorker(p, res)
 			if res.Note != "" {
 				p.Linef("note: %s", res.Note)
+			}
+
+			if res.Merges {
+				p.Linef("tt merges it by itself; to follow that: %s", p.Next(stick.Cmd("tt task merge <task_id> --wait", res.TaskID)))
+				return
 			}
 
 			p.Linef("next: %s", p.Next(stick.Cmd("tt task merge <task_id>", res.TaskID)))
@@ -191,6 +197,8 @@ func workerMergeCmd(a *app.Run) *cobra.Command {
 	}
 
 	c.Flags().BoolVar(&p.All, "all", false, "merge all approved tasks")
+	c.Flags().BoolVar(&p.Wait, "wait", false,
+		"merge nothing, but wait until tt has merged by itself what it is to merge (see approve --merge)")
 	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -208,11 +216,13 @@ func workerMergeCmd(a *app.Run) *cobra.Command {
 		l := a.StartProgress(true)
 		p.Caller, p.Shows = by, showsGate(a, l)
 		p.Waits = func(on string, r task.Runner) { sayMergeWaits(a, on, r) }
+		p.Held = func(h task.HeldTask) { sayHeld(a, h) }
 		res, err := e.WorkerMerge(c.Context(), p)
 		l.End()
 
 		// Without anything merged the failure says it all.
-		if err != nil && len(res.Merged) == 0 && !p.All {
+		saysAll := len(res.Merged)+len(res.Waiting) == 0 || !p.Wait && len(res.Merged) == 0
+		if err != nil && saysAll && !p.All {
 			return err
 		}
 
@@ -259,15 +269,28 @@ func sayMergeWaits(a *app.Run, on string, r task.Runner) {
 	}
 }
 
+// sayHeld says why a task that tt merges by itself has to wait.
+func sayHeld(a *app.Run, h task.HeldTask) {
+	if a.JSON {
+		return
+	}
+	_ = a.Sayf("tt: %s has to wait: %s", h.TaskID, h.Why)
+	if h.Next != "" {
+		_ = a.Sayf("hint: %s", h.Next)
+	}
+}
+
 // showMerged shows what a merge did before it ended, with or without an error.
 func showMerged(p *term.Page, res task.WorkerMergeResult, err error) {
 	for _, m := range res.Merged {
 		gate := stick.Words("no gate")
-		if m.Gate == "green" {
-			gate = "the gate passed"
-		}
-		if m.Already {
+		switch {
+		case m.Already:
 			gate = "already"
+		case m.Gate == "green":
+			gate = "the gate passed"
+		case m.Gate == "":
+			gate = "by itself"
 		}
 
 		var as stick.Words

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -161,6 +162,30 @@ func workerRunnerCmd(a *app.Run) *cobra.Command {
 
 			p.Begun = func() { a.Write(app.RunBegun + "\n") }
 			return a.NewOperations(procs).RunTask(c.Context(), p)
+		},
+	}
+}
+
+// workerLanderCmd is the process that merges by itself. Its output is a file.
+func workerLanderCmd(a *app.Run) *cobra.Command {
+	return &cobra.Command{
+		Use: "lander", Hidden: true, Args: app.NoArgs, Short: "Merge what is approved to be merged by itself",
+		RunE: func(c *cobra.Command, args []string) error {
+			a.Interrupts.Tends.Store(true)
+			var p task.LanderParams
+			if err := json.NewDecoder(a.Input()).Decode(&p.LanderOrder); err != nil || p.Root == "" {
+				return stick.Errorf(stick.CodeUsage, "only tt starts this, for tt task approve --merge")
+			}
+
+			_, procs, err := a.ReadSurroundings()
+			if err != nil {
+				return err
+			}
+
+			p.Say = func(line stick.Words) {
+				a.Write(term.Wordsf("%s %s\n", stick.Words(time.Now().UTC().Format(time.RFC3339)), line))
+			}
+			return a.NewOperations(procs).RunLander(c.Context(), p)
 		},
 	}
 }

@@ -44,6 +44,7 @@ func Commands() []app.Command {
 		{Name: "stop", Make: workerStopCmd},
 		{Name: "logs", Make: workerLogsCmd},
 		{Name: "runner", Make: workerRunnerCmd},
+		{Name: "lander", Make: workerLanderCmd},
 	}
 }
 

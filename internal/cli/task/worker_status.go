@@ -200,6 +200,8 @@ func taskSummary(p *term.Page, t task.TaskView) stick.Words {
 	switch {
 	case t.Doing != "":
 		parts = append(parts, taskActivity(t))
+	case t.Merges:
+		parts = append(parts, stick.Wordsf("%d in the merge queue, merged by itself", t.Queue))
 	case t.Queue > 0:
 		parts = append(parts, stick.Wordsf("%d in the merge queue", t.Queue))
 	}
