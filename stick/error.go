@@ -60,6 +60,7 @@ const (
 	CodeDirtyTree            Code = "dirty_tree"
 	CodeRebaseConflict       Code = "rebase_conflict"
 	CodeGateFailed           Code = "gate_failed"
+	CodeGateEnded            Code = "gate_ended"
 	CodeTasksLeft            Code = "tasks_left"
 	CodeTasksReturned        Code = "tasks_returned"
 	CodeForgeFailed          Code = "forge_failed"
@@ -189,6 +190,7 @@ var Codes = []CodeInfo{
 	{CodeDirtyTree, ExitHands, false, "a checkout has uncommitted changes, or isn't on its branch"},
 	{CodeRebaseConflict, ExitHands, false, "the work conflicts with the integration branch"},
 	{CodeGateFailed, ExitHands, false, "the gate is red on what would be merged"},
+	{CodeGateEnded, ExitHands, true, "a signal has ended the gate, so nothing is known of what would be merged"},
 	{
 		CodeSetupFailed, ExitHands, false,
 		"the command that sets up a task's worktree has failed; the task and its worktree are there",

@@ -195,11 +195,17 @@ var reviewEvents = []EventInfo{
 		Type: EventTaskChangesRequested, For: forNamed,
 		Meaning: "a task went back to its worker: a reviewer asked for changes, it conflicts, or its gate is red",
 		Say: func(e Event, f TaskChangesRequestedFacts) Words {
-			why := reasonSuffix(e.Reason)
-			if f.Cause == CauseGate {
-				// The reason ends with what the gate printed, which isn't the merger's.
-				why = ": its gate is red"
+			// The merge has failed: whoever asked for it has sent nothing back, and the reason ends with what the
+			// gate printed.
+			switch f.Cause {
+			case CauseGate:
+				return Wordsf("%s came back when %s merged it: its gate is red", taskOf(e), AgentName(e.From))
+			case CauseConflict:
+				return Wordsf("%s came back when %s merged it: it conflicts%s",
+					taskOf(e), AgentName(e.From), inFiles(f.Files))
 			}
+
+			why := reasonSuffix(e.Reason)
 			return Wordsf("%s%s sent %s back%s%s",
 				AgentName(e.From), belowAuthorNote(f.BelowAuthor), taskOf(e), withComments(f.Comments), why)
 		},

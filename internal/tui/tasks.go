@@ -58,6 +58,11 @@ func (s *canvas) taskLine(r *monitor.Room, t task.TaskView) line {
 func taskKey(room stick.RoomID, id string) string { return "task " + string(room) + " " + id }
 
 func taskHue(t task.TaskView) hue {
+	// A merge that has failed stays so until the worker offers the task again.
+	if t.State == stick.TaskWorking && (t.Cause == stick.CauseGate || t.Cause == stick.CauseConflict) {
+		return bad
+	}
+
 	switch t.State {
 	case stick.TaskConflicted, stick.TaskFailed:
 		return bad

@@ -129,6 +129,9 @@ func (v *view) StuckReason(r *monitor.Room, t task.TaskView) string {
 			}
 		}
 
+		if t.Merges {
+			return "tt merges it by itself"
+		}
 		if t.Doing == "" {
 			return "it waits until somebody merges it"
 		}
@@ -139,10 +142,18 @@ func (v *view) StuckReason(r *monitor.Room, t task.TaskView) string {
 	return ""
 }
 
-// IsStalled reports whether a task came back and nobody works on it, as far as it is known.
+// IsStalled reports whether a task came back, and nobody works on it, as far as it is known, or it can't be merged
+// until its worker offers it again.
 func (t boardTask) IsStalled() bool {
-	return t.State == stick.TaskWorking && t.Cause != "" && backWith(t.Room, t.TaskView) != ""
+	if t.State != stick.TaskWorking {
+		return false
+	}
+	return isUnmergeable(t.Cause) || t.Cause != "" && backWith(t.Room, t.TaskView) != ""
 }
+
+// isUnmergeable reports whether a task came back because its merge has failed. A sign of its worker doesn't change
+// that.
+func isUnmergeable(cause string) bool { return cause == stick.CauseGate || cause == stick.CauseConflict }
 
 // WorkerToTell is the worker of a task that isn't over, if a person can write to it; empty if not.
 func (v *view) WorkerToTell(r *monitor.Room, t task.TaskView) stick.AgentID {
