@@ -163,6 +163,7 @@ var facts = map[string]string{
 	"files":           "the files in conflict",
 	"head":            "the commit at which the branch is",
 	"returned":        "the tasks that came back",
+	"signal":          "the signal that has ended the gate",
 	"tasks":           "the tasks that are left",
 	"runner":          "the process that works on it: its pid, since when, whether it is alive, stopped or gone, and on which other host",
 	"left":            "what is left in progress or in the way, by exit status 8",

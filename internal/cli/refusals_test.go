@@ -148,6 +148,7 @@ var notProvoked = map[stick.Code]string{
 	stick.CodeLanding:             "testdata/script/worker_landing.txtar: a merge has to run at the same time",
 	stick.CodeElsewhere:           "testdata/script/tasks_elsewhere.txtar: there have to be two hosts",
 	stick.CodeGateFailed:          "testdata/script/worker_gate.txtar: the task goes back to its worker with it",
+	stick.CodeGateEnded:           "testdata/script/worker_gate_ended.txtar: a signal has to end the gate, twice",
 	stick.CodeTasksLeft:           "testdata/script/worker_left.txtar: what was merged goes with it",
 	stick.CodeTasksReturned:       "testdata/script/worker_gate.txtar: the tasks go back with it",
 	stick.CodeDatabaseBusy:        "package store: it takes 15 seconds",

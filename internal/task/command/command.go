@@ -21,6 +21,7 @@ type Result struct {
 	Size     int64 // of everything it printed, in bytes
 	Took     time.Duration
 	TimedOut bool
+	Signal   string // the signal that ended it from outside, such as SIGKILL; empty for none
 }
 
 // IsTruncated reports whether the command printed more than was kept.
@@ -31,8 +32,16 @@ func (o Result) DescribeExit() stick.Words {
 	if o.TimedOut {
 		return "timed out"
 	}
+	if o.Signal != "" {
+		return stick.Wordsf("ended by %s", o.Signal)
+	}
 	return stick.Wordsf("exit status %d", o.Exit)
 }
+
+// outsideSignals are the exit statuses by which a shell says that a signal has ended what it ran, of those
+// signals that come from outside: from whoever stops a program, or from a system without memory. A program that
+// crashes ends by others.
+var outsideSignals = map[int]string{129: "SIGHUP", 130: "SIGINT", 137: "SIGKILL", 143: "SIGTERM"}
 
 // Shell runs commands of a project.
 type Shell struct {
@@ -77,10 +86,9 @@ func (s Shell) Run(
 		o.Exit, o.TimedOut = -1, true
 		o.Output = append(o.Output, fmt.Sprintf("\n[killed by tt: it took longer than %s]\n", limit)...)
 	case ok:
-		// A signal ended it. That is no exit status, but no success either.
-		if o.Exit = exit.ExitCode(); o.Exit < 0 {
-			o.Exit = 128
-		}
+		// A signal that ended it is no exit status, but no success either.
+		o.Exit, _ = ExitStatus(exit.ProcessState)
+		o.Signal = outsideSignals[o.Exit]
 	case errors.Is(err, exec.ErrWaitDelay): // it has ended, but a process that it started still has its output open
 	case err != nil:
 		return o, stick.Errorf(stick.CodeGitFailed, "can't run %s: %w", argv[0], err).
