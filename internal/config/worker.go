@@ -26,7 +26,8 @@ type Gate struct {
 
 // Merge is the section [merge]: how approved tasks are merged.
 type Merge struct {
-	Auto bool // tt merges by itself what is approved
+	Auto  bool // tt merges by itself what is approved
+	Batch int  // how many tasks are merged on top of each other, and gated once
 }
 
 // Protects reports whether a file of the project, by its path, belongs to the gate.
@@ -85,6 +86,11 @@ var (
 			"auto", "true or false",
 			"merge approved tasks without a further command, as `tt task approve --merge` does (default false)",
 			func(c *Config, v any) error { return assignValue(v, &c.Merge.Auto) },
+		},
+		{
+			"batch", "a number from 1 to 64",
+			"how many approved tasks are merged on top of each other and gated once; if the gate is red, tt finds out which of them is to blame (default 1)",
+			func(c *Config, v any) error { return readNumber(v, 1, tasks.MaxTrain, &c.Merge.Batch) },
 		},
 	}
 	prKeys = []key{

@@ -153,7 +153,9 @@ func (t boardTask) IsStalled() bool {
 
 // isUnmergeable reports whether a task came back because its merge has failed. A sign of its worker doesn't change
 // that.
-func isUnmergeable(cause string) bool { return cause == stick.CauseGate || cause == stick.CauseConflict }
+func isUnmergeable(cause string) bool {
+	return cause == stick.CauseGate || cause == stick.CauseConflict
+}
 
 // WorkerToTell is the worker of a task that isn't over, if a person can write to it; empty if not.
 func (v *view) WorkerToTell(r *monitor.Room, t task.TaskView) stick.AgentID {

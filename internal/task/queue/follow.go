@@ -44,7 +44,7 @@ func (mg *merger) followLander(ctx context.Context, p WorkerMergeParams, res Wor
 	}
 	defer watch.Close()
 
-	if err := f.start(); err != nil {
+	if err := f.ensureLander(); err != nil {
 		return f.res, err
 	}
 	return f.res, f.followUntilDone(ctx, watch)
@@ -56,11 +56,11 @@ func (f *follower) followUntilDone(ctx context.Context, watch *store.Watch) erro
 	for {
 		// The process is asked before the tasks: what it did before its end is seen then.
 		now := ReadLanding(f.Repo)
-		if err := f.settle(ctx); err != nil {
+		if err := f.settlePending(ctx); err != nil {
 			return err
 		}
 		if len(f.pending) == 0 {
-			return f.outcome()
+			return f.outcomeError()
 		}
 
 		switch held := f.heldOf(now); {
@@ -68,10 +68,10 @@ func (f *follower) followUntilDone(ctx context.Context, watch *store.Watch) erro
 			f.tellHeld(held)
 		case len(held) == len(f.pending):
 			f.res.Waiting = held
-			return f.outcome()
+			return f.outcomeError()
 		case time.Since(started) > tasks.LanderPause:
 			// It has died.
-			if err := f.start(); err != nil {
+			if err := f.ensureLander(); err != nil {
 				return err
 			}
 			started = time.Now()
@@ -122,8 +122,8 @@ func (f *follower) readPending(ctx context.Context) error {
 	return err
 }
 
-// start has a lander begin, unless one runs.
-func (f *follower) start() error {
+// ensureLander has a lander begin, unless one runs.
+func (f *follower) ensureLander() error {
 	if f.LockRunner(repository.QueueLock, "") != nil {
 		return nil
 	}
@@ -138,8 +138,8 @@ func (f *follower) start() error {
 	return nil
 }
 
-// settle moves what has landed or come back out of what is pending.
-func (f *follower) settle(ctx context.Context) error {
+// settlePending moves what has landed or come back out of what is pending.
+func (f *follower) settlePending(ctx context.Context) error {
 	return f.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		var pending, back []string
 		var merged []MergedTask
@@ -190,8 +190,8 @@ func (f *follower) tellHeld(held []HeldTask) {
 	}
 }
 
-// outcome returns the error for tasks that came back, or that are left.
-func (f *follower) outcome() error {
+// outcomeError returns the error for tasks that came back, or that are left.
+func (f *follower) outcomeError() error {
 	switch {
 	case len(f.back) > 0:
 		return errReturned(f.back)

@@ -176,9 +176,7 @@ func (l *lander) landRound(ctx context.Context) (waits bool, left int, err error
 			return waits, len(wanted), nil
 		}
 
-		task := wanted[i]
-		tried[task.ID] = true
-		if err := l.tryTask(ctx, task, halted); err != nil {
+		if err := l.tryNext(ctx, wanted, tried, halted); err != nil {
 			return false, 0, err
 		}
 	}
@@ -217,57 +215,101 @@ func (l *lander) forgetOthers(wanted []stick.Task) {
 	}
 }
 
-// tryTask merges a task, or notes why that is held up. It fails only if nothing can be merged now.
-func (l *lander) tryTask(ctx context.Context, task stick.Task, halted map[string]error) error {
-	key := stick.TaskKey(task.ID)
-	head := ""
-	if t, err := l.ReadTarget(ctx, task.Integration); err == nil {
-		head = t.Head()
+// tryNext merges the first of the wanted tasks that weren't tried, with those that ride with it, or notes why that
+// is held up. It fails only if nothing can be merged now.
+func (l *lander) tryNext(ctx context.Context, wanted []stick.Task, tried map[string]bool, halted map[string]error) error {
+	var queued []stick.Task
+	heads := map[string]string{}
+	for _, t := range wanted {
+		if tried[t.ID] {
+			continue
+		}
+
+		head, known := heads[t.Integration]
+		if !known {
+			head = l.headOf(ctx, t.Integration)
+			heads[t.Integration] = head
+		}
+
+		if l.isHeld(t, head, halted[t.Integration]) {
+			tried[t.ID] = true
+			continue
+		}
+		queued = append(queued, t)
 	}
 
-	// What has failed for a reason of its own would fail again, after another long gate.
-	h, before := l.held[key]
-	if before && !tasks.WaitsForOthers(h.HeldTask.Error) && !h.TriesAgain(task, head) {
-		return nil
-	}
-	if why := halted[task.Integration]; why != nil {
-		l.hold(task, head, why)
+	if len(queued) == 0 {
 		return nil
 	}
 
-	by := core.Caller{Behalf: task.ApprovedBy, Person: task.ApprovedBy.Human()}
-	l.By = by
-	m, stopped, err := l.mergeOne(ctx, task, false)
+	results, err := l.mergeNext(ctx, queued, func(t stick.Task) core.Caller {
+		return core.Caller{Behalf: t.ApprovedBy, Person: t.ApprovedBy.Human()}
+	})
 	l.By = core.Caller{Behalf: landerName}
+	for _, r := range results {
+		tried[r.task.ID] = true
+		if err := l.noteTried(ctx, r, heads[r.task.Integration], halted); err != nil {
+			return err
+		}
+	}
 
-	if err == nil {
-		delete(l.held, key)
-		l.params.Say(sayLanded(m))
+	return err
+}
+
+// headOf returns the commit of a branch; empty if it can't be read, which its merge says.
+func (l *lander) headOf(ctx context.Context, branch string) string {
+	t, err := l.ReadTarget(ctx, branch)
+	if err != nil {
+		return ""
+	}
+	return t.Head()
+}
+
+// isHeld reports whether a task isn't to be tried now. What has failed for a reason of its own would fail again,
+// after another long gate.
+func (l *lander) isHeld(t stick.Task, head string, halted error) bool {
+	h, before := l.held[stick.TaskKey(t.ID)]
+	if before && !tasks.WaitsForOthers(h.HeldTask.Error) && !h.TriesAgain(t, head) {
+		return true
+	}
+
+	if halted != nil {
+		l.holdTask(t, head, halted)
+	}
+	return halted != nil
+}
+
+// noteTried notes what has become of a task. It fails only if nothing can be merged now.
+func (l *lander) noteTried(ctx context.Context, r trainResult, head string, halted map[string]error) error {
+	by := core.Caller{Behalf: r.task.ApprovedBy, Person: r.task.ApprovedBy.Human()}
+	if r.err == nil {
+		delete(l.held, stick.TaskKey(r.task.ID))
+		l.params.Say(sayLanded(r.merged))
 		l.params.Landed(ctx, by)
 		return nil
 	}
 
-	if !othersMayMerge(err) {
-		return err
+	if !othersMayMerge(r.err) {
+		return r.err
 	}
-	if stopped {
-		halted[task.Integration] = err
+	if r.halted {
+		halted[r.task.Integration] = r.err
 	}
 
-	now, terr := l.ReadTask(ctx, task.ID)
-	if terr != nil {
-		return terr
+	now, err := l.ReadTask(ctx, r.task.ID)
+	if err != nil {
+		return err
 	}
 
 	// It came back, or another command has landed it.
 	if now.State != stick.TaskApproved {
-		delete(l.held, key)
-		l.params.Say(stick.Wordsf("%s is %s: %s", now.ID, now.State, stick.AsError(err).Words()))
+		delete(l.held, stick.TaskKey(now.ID))
+		l.params.Say(stick.Wordsf("%s is %s: %s", now.ID, now.State, stick.AsError(r.err).Words()))
 		l.params.Landed(ctx, by)
 		return nil
 	}
 
-	l.hold(now, head, err)
+	l.holdTask(now, head, r.err)
 	return nil
 }
 
@@ -279,8 +321,8 @@ func sayLanded(m MergedTask) stick.Words {
 	return stick.Wordsf("%s is merged into %s: %s", m.TaskID, m.Branch, repository.ShortCommit(m.Commit))
 }
 
-// hold notes why a task isn't merged. The same reason is said once.
-func (l *lander) hold(task stick.Task, head string, why error) {
+// holdTask notes why a task isn't merged. The same reason is said once.
+func (l *lander) holdTask(task stick.Task, head string, why error) {
 	e := stick.AsError(why)
 	now := heldLanding{
 		HeldLanding: tasks.HeldLanding{Task: stick.TaskKey(task.ID), Approval: task.ApprovedSeq, Head: head},

@@ -33,6 +33,7 @@ type ground struct {
 type candidate struct {
 	ground
 	commit string
+	tip    string // the commit that the branch moves to, if other tasks land on top of this one; else empty
 	tree   string // the worktree for the gate; empty if none is set
 }
 
@@ -209,7 +210,7 @@ func (l landing) makeCandidate(ctx context.Context, g ground) (c candidate, err 
 	}
 
 	tree, err := l.gateTree(g, commit)
-	return candidate{g, commit, tree}, err
+	return candidate{ground: g, commit: commit, tree: tree}, err
 }
 
 // abandonIntent ends the intent of a landing that didn't succeed, if it is still open.

@@ -39,7 +39,7 @@ func (v verdict) name() string {
 // If it is red there too, the task isn't to blame, and the queue is paused; else the task returns to its
 // worker. intent is the one under which the task lands.
 func (l landing) runGates(ctx context.Context, intent string, c candidate) (verdict, error) {
-	v, err := l.judge(ctx, c, c.commit)
+	v, err := l.judgeCommit(ctx, c, c.commit)
 	if err != nil || v.green {
 		return v, err
 	}
@@ -57,7 +57,7 @@ func (l landing) runGates(ctx context.Context, intent string, c candidate) (verd
 	}
 
 	// Red on the branch itself means that the task isn't the cause.
-	onBase, err := l.judge(ctx, c, c.base)
+	onBase, err := l.judgeCommit(ctx, c, c.base)
 	if err != nil {
 		return v, err
 	}
@@ -72,9 +72,9 @@ func (l landing) runGates(ctx context.Context, intent string, c candidate) (verd
 	return v, l.refuseRed(ctx, intent, c.ground, v, report)
 }
 
-// judge has the gate judge a commit. A gate that a signal has ended, as when memory is short, has said nothing: it
-// runs once more. If that ends so too, judge fails with [stick.CodeGateEnded].
-func (l landing) judge(ctx context.Context, c candidate, commit string) (v verdict, err error) {
+// judgeCommit has the gate judge a commit. A gate that a signal has ended, as when memory is short, has said nothing: it
+// runs once more. If that ends so too, judgeCommit fails with [stick.CodeGateEnded].
+func (l landing) judgeCommit(ctx context.Context, c candidate, commit string) (v verdict, err error) {
 	for range 2 {
 		if v, err = l.runGate(ctx, c, commit); err != nil || v.outcome.Signal == "" {
 			return v, err

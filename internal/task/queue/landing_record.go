@@ -121,7 +121,7 @@ func (l landing) storeIntent(ctx context.Context, id string, c candidate) error 
 
 		return o.StoreIntent(id, kind, task, task.Attempt, repository.LandIntent{
 			Branch: c.target.Name, Remote: c.target.Remote, Base: c.base, Head: task.Approved,
-			Result: c.commit, Checkout: c.target.Checkout, Tree: c.tree, Revert: l.revertReason,
+			Result: c.commit, Tip: c.tip, Checkout: c.target.Checkout, Tree: c.tree, Revert: l.revertReason,
 		})
 	})
 }

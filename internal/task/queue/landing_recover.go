@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 
 	"talkingstick/internal/engine/core"
@@ -51,7 +52,8 @@ func (mg *merger) recoverLanding(ctx context.Context, i store.Intent, inOtherChe
 
 	// The branch stands at the base, but some of its files may have moved already.
 	if d.Remote == "" && d.Checkout != "" && d.Checkout == tg.Checkout && tg.Local == d.Base {
-		if err := mg.Git.FinishFastForward(ctx, d.Checkout, tg.Ref(), d.Base, d.Result); err != nil {
+		to := cmp.Or(d.Tip, d.Result)
+		if err := mg.Git.FinishFastForward(ctx, d.Checkout, tg.Ref(), d.Base, to); err != nil {
 			return err
 		}
 		if tg, err = mg.ReadTarget(ctx, d.Branch); err != nil {

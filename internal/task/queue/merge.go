@@ -96,61 +96,44 @@ func (mg *merger) mergeQueue(ctx context.Context, all bool, res WorkerMergeResul
 		return res, err
 	}
 
+	by := mg.By
 	for all || len(res.Merged) == 0 {
 		// The queue is read again each time: a gate takes long, and others approve meanwhile.
-		task, ok, err := mg.nextQueued(ctx, tried, halted)
+		queued, err := mg.listQueued(ctx, tried, halted)
 		if err != nil {
 			return res, res.withError(err)
 		}
 
-		if !ok {
+		if len(queued) == 0 {
 			break
 		}
+		if !all {
+			queued = queued[:1]
+		}
 
-		tried[task.ID] = true
-		m, stopped, err := mg.mergeOne(ctx, task, false)
-		if err == nil {
-			// Another merge may have landed it, and reports it then.
-			if !m.Already {
-				res.Merged = append(res.Merged, m)
+		results, err := mg.mergeNext(ctx, queued, func(stick.Task) core.Caller { return by })
+		for _, r := range results {
+			tried[r.task.ID] = true
+			failed, err := mg.noteResult(ctx, r, halted, &res, &returned)
+			if err != nil {
+				return res, res.withError(err)
+			}
+			if !failed {
+				continue
 			}
 
-			continue
-		}
-
-		if !othersMayMerge(err) {
-			return res, res.withError(err)
-		}
-
-		// The failure may have returned the task, or another command has landed it.
-		now, terr := mg.ReadTask(ctx, task.ID)
-		if terr != nil {
-			return res, terr
-		}
-
-		if now.State == stick.TaskCompleted {
-			// Another merge landed it.
-			continue
-		}
-
-		// Nothing else can land on this branch, but there may be others.
-		if stopped {
-			halted[task.Integration] = err
-		}
-
-		res.Waiting = append(res.Waiting, mg.heldTask(now, err))
-		if now.State != stick.TaskApproved {
-			if !all {
+			if !all && len(returned) > 0 {
 				// The first task of the queue was returned to its worker.
-				return res, err
+				return res, r.err
 			}
 
-			returned = append(returned, task.ID)
+			// The first cause is the error, if nothing was merged.
+			if held == nil && (r.halted || !all || stick.CodeOf(r.err) == stick.CodeGitFailed) {
+				held = r.err
+			}
 		}
-
-		// The first cause is the error, if nothing was merged.
-		if held == nil && (stopped || !all || stick.CodeOf(err) == stick.CodeGitFailed) {
-			held = err
+		if err != nil {
+			return res, res.withError(err)
 		}
 	}
 
@@ -179,6 +162,41 @@ func (res WorkerMergeResult) requireNoneLeft() error {
 		return nil
 	}
 	return errLeft(left)
+}
+
+// noteResult adds to res what has become of a task, and notes if its branch is halted or the task came back. failed
+// says that it hasn't landed. It fails with the error of the task if that is none of the task or its branch alone.
+func (mg *merger) noteResult(
+	ctx context.Context, r trainResult, halted map[string]error, res *WorkerMergeResult, returned *[]string,
+) (failed bool, err error) {
+	if r.err == nil {
+		// Another merge may have landed it, and reports it then.
+		if !r.merged.Already {
+			res.Merged = append(res.Merged, r.merged)
+		}
+		return false, nil
+	}
+
+	if !othersMayMerge(r.err) {
+		return true, r.err
+	}
+
+	// The failure may have returned the task, or another command has landed it.
+	now, err := mg.ReadTask(ctx, r.task.ID)
+	if err != nil || now.State == stick.TaskCompleted {
+		return false, err
+	}
+
+	// Nothing else can land on this branch, but there may be others.
+	if r.halted {
+		halted[r.task.Integration] = r.err
+	}
+
+	res.Waiting = append(res.Waiting, mg.heldTask(now, r.err))
+	if now.State != stick.TaskApproved {
+		*returned = append(*returned, r.task.ID)
+	}
+	return true, nil
 }
 
 // queueError returns the error for a run of the queue, nil if something was merged and nothing was returned.
@@ -253,22 +271,22 @@ func (res WorkerMergeResult) withError(err error) error {
 	return err
 }
 
-// nextQueued returns the first task that wasn't tried yet, in a queue that isn't halted.
-func (mg *merger) nextQueued(
+// listQueued lists the tasks that weren't tried yet, in queues that aren't halted.
+func (mg *merger) listQueued(
 	ctx context.Context, tried map[string]bool, halted map[string]error,
-) (task stick.Task, ok bool, err error) {
+) (waiting []stick.Task, err error) {
 	err = mg.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		queued, err := tx.Queue(r.ID)
-		ok = false
+		waiting = nil
 		for _, t := range queued {
-			if !tried[t.ID] && halted[t.Integration] == nil && !ok {
-				task, ok = t, true
+			if !tried[t.ID] && halted[t.Integration] == nil {
+				waiting = append(waiting, t)
 			}
 		}
 
 		return err
 	})
-	return task, ok, err
+	return waiting, err
 }
 
 // listHeld adds to res the tasks that weren't tried because nothing can land on their branch now.

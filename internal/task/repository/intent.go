@@ -71,6 +71,7 @@ type LandIntent struct {
 	Base     string `json:"base"`
 	Head     string `json:"head"`
 	Result   string `json:"result"`
+	Tip      string `json:"tip,omitempty"`      // to which the branch moves, if other tasks land on top of this one
 	Checkout string `json:"checkout,omitempty"` // where the branch is checked out; its files move with it
 	Tree     string `json:"tree,omitempty"`     // the gate's worktree
 	Revert   string `json:"revert,omitempty"`
