@@ -87,6 +87,11 @@ func (q *Queue) RunLander(ctx context.Context, p LanderParams) error {
 		l.readHeld()
 	}
 
+	// One that was killed may have left a landing or a worktree behind.
+	if _, err := l.finishCleanups(ctx); err != nil {
+		return err
+	}
+
 	return l.landAll(ctx)
 }
 

@@ -14,6 +14,12 @@ import (
 // task has landed; else nothing has happened, and the landing can start again. Of a landing in another
 // checkout the remote's branch decides.
 func (mg *merger) recoverLanding(ctx context.Context, i store.Intent, inOtherCheckout bool) error {
+	// What a lander finishes is still the act of whoever approved.
+	if mg.By.Behalf == landerName {
+		defer func(by core.Caller) { mg.By = by }(mg.By)
+		mg.By = core.Caller{Behalf: i.Agent, Person: i.Agent.Human()}
+	}
+
 	d, err := repository.ReadIntent[repository.LandIntent](i)
 	if err != nil {
 		return err
