@@ -132,7 +132,7 @@ var examples = map[string][]string{
 		`tt task new ui-8 --spec ui-8.md --run 'claude -p "$(tt task prompt)"'`,
 	},
 	"tt task after": {"tt task after ui-9 ui-7 ui-8", "tt task after ui-9 --none"},
-	"tt task next":  {"tt task next", "tt task next --wait"},
+	"tt task next":  {"tt task next", "tt task next --wait", "tt task next --review"},
 	"tt task start": {"tt task start"},
 	"tt task list":  {"tt task list", "tt task list --watch"},
 	"tt task stop":  {"tt task stop ui-8"},

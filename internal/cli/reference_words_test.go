@@ -103,7 +103,7 @@ var results = map[string][]any{
 	"tt task new":             {task.WorkerSpawnResult{}},
 	"tt task list":            {task.WorkerStatusResult{}},
 	"tt task show":            {task.WorkerShowResult{}, task.WorkerOutputResult{}},
-	"tt task next":            {task.WorkerNextResult{}, task.WorkerSpawnResult{}},
+	"tt task next":            {task.WorkerNextResult{}, task.WorkerSpawnResult{}, task.NextReviewResult{}},
 	"tt task after":           {task.WorkerAfterResult{}},
 	"tt task start":           {task.WorkerStartResult{}},
 	"tt task done":            {task.WorkerDoneResult{}},

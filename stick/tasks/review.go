@@ -67,6 +67,16 @@ func mayReview(t stick.Task, v Decision) error {
 	return nil
 }
 
+// MayReview reports whether somebody may review a task: its commit waits for that, and the reviewer hasn't worked on
+// it. Where the project wants an independent review, no author has started the reviewer.
+func MayReview(t stick.Task, v Decision) bool {
+	if t.State != stick.TaskInReview || mayReview(t, v) != nil {
+		return false
+	}
+	_, below := v.belowAuthor()
+	return !below || !v.Independent
+}
+
 // isOffered refuses a decision if the branch isn't at the commit that was offered for review. It doesn't help
 // to look at the task again: its worker has to offer the new commits. It fails with [stick.CodeReviewStale].
 func isOffered(t stick.Task, v Decision) error {

@@ -17,7 +17,7 @@ import (
 func workerNextCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerNextParams
 	var run runFlags
-	var wait bool
+	var wait, review bool
 	var timeout app.TimeoutFlag
 	c := &cobra.Command{
 		Use: "next [path]", Short: "Take the oldest task that is ready to begin", Args: app.ArgsBetween(0, 1, "a path"),
@@ -25,10 +25,12 @@ func workerNextCmd(a *app.Run) *cobra.Command {
 			"branch and its worktree, and you become its worker. If many agents ask at once, each gets a\n" +
 			"different task. If you work on a task already, you get that one again. If none is ready, the\n" +
 			"exit status is 4, unless you --wait. With --run, a command is started in the worktree, and\n" +
-			"becomes the worker.",
+			"becomes the worker.\n\n" +
+			"With --review, tt names the commit that has waited for longest for a review that you may give.",
 	}
 
 	run.addFlags(c, "a shell command to start in the worktree, in the background")
+	c.Flags().BoolVar(&review, "review", false, "name the oldest commit that you may review, instead of a task")
 	c.Flags().BoolVar(&wait, "wait", false, "wait until a task is ready")
 	timeout.AddFlag(c, "with --wait: give up after this time (default: wait forever)")
 	path := app.AddPlaceFlags(c)
@@ -46,6 +48,22 @@ func workerNextCmd(a *app.Run) *cobra.Command {
 
 		if limit != nil && !wait {
 			return stick.Errorf(stick.CodeUsage, "--timeout needs --wait").With("field", "timeout")
+		}
+
+		if review && (run.command != "" || run.restart != "") {
+			return stick.Errorf(stick.CodeUsage, "--review takes no --run and no --restart: there is nothing to begin").
+				With("field", "review")
+		}
+		if review {
+			q := task.NextReviewParams{Where: p.Where}
+			return app.Answer(a, func(e app.Operations, by core.Caller) (res task.NextReviewResult, err error) {
+				q.Caller = by
+				err = tryUntilReady(c.Context(), a, e, by, p.Where, wait, limit, func() (err error) {
+					res, err = e.NextReview(c.Context(), q)
+					return err
+				}, stick.EventTaskReviewRequested)
+				return res, err
+			}, showReview)
 		}
 
 		p.Unbound = run.command != ""
@@ -75,45 +93,64 @@ func workerNextCmd(a *app.Run) *cobra.Command {
 // takeNextTask takes a task. With wait it waits until one is ready, for at most so many milliseconds.
 func takeNextTask(
 	ctx context.Context, a *app.Run, e app.Operations, p task.WorkerNextParams, wait bool, limit *int64,
-) (task.WorkerNextResult, error) {
+) (res task.WorkerNextResult, err error) {
+	err = tryUntilReady(ctx, a, e, p.Caller, p.Where, wait, limit, func() (err error) {
+		res, err = e.WorkerNext(ctx, p)
+		return err
+	}, stick.EventTaskCompleted, stick.EventTaskAssigned, stick.EventTaskAfter, stick.EventTaskRetried)
+	return res, err
+}
+
+// tryUntilReady calls try. If wait is set, it calls it again after each event of one of the types, until there is
+// something, for at most so many milliseconds.
+func tryUntilReady(
+	ctx context.Context, a *app.Run, e app.Operations, by core.Caller, w core.Where, wait bool, limit *int64,
+	try func() error, types ...stick.EventType,
+) error {
 	// A task is ready without an event if whoever was beginning it has died.
 	const look = 60_000
 	began := a.CurrentTime()
 	for {
-		res, err := e.WorkerNext(ctx, p)
+		err := try()
 		switch stick.CodeOf(err) {
 		case stick.CodeNothingReady, stick.CodeAlreadyExists, stick.CodeInvalidPath:
 			// What is in the way of a task may be moved while this waits.
 			if !wait {
-				return res, err
+				return err
 			}
 		default:
-			return res, err
+			return err
 		}
 
 		rest := int64(look)
 		if limit != nil {
 			if rest = min(rest, *limit-a.CurrentTime().Sub(began).Milliseconds()); rest <= 0 {
-				return res, err
+				return err
 			}
 		}
 
 		// The refusal says up to which event it has looked, so that no later one is missed.
 		seen, _ := stick.AsError(err).Fields["event_seq"].(int64)
 		_, err = e.WaitForEvents(ctx, eventlog.WaitForEventsParams{
-			Caller: p.Caller, Where: p.Where, MaxWaitMS: &rest,
-			EventFilter: eventlog.EventFilter{
-				Target: eventlog.TargetAny, After: seen,
-				Types: []stick.EventType{
-					stick.EventTaskCompleted, stick.EventTaskAssigned,
-					stick.EventTaskAfter, stick.EventTaskRetried,
-				},
-			},
+			Caller: by, Where: w, MaxWaitMS: &rest,
+			EventFilter: eventlog.EventFilter{Target: eventlog.TargetAny, After: seen, Types: types},
 		})
 		if err != nil {
-			return res, err
+			return err
 		}
 	}
+}
+
+// showReview names a commit that waits for the caller's review.
+func showReview(p *term.Page, res task.NextReviewResult) {
+	p.Linef("%s waits for your review: commit %s of %s, offered %s", res.TaskID, abbrev(res.Head), res.Worker, p.Ago(res.Since))
+	if res.Description != "" {
+		p.Linef("  %s", stick.Quote(res.Description, 160))
+	}
+	if res.More > 0 {
+		p.Linef("after it: %s", stick.Count(res.More, "more commit"))
+	}
+	p.Linef("next: %s", res.NextAction)
 }
 
 // startNext starts the command of a task that was taken for it. It returns what spawn does.
