@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 
@@ -161,14 +160,13 @@ func createFile(file string) error {
 
 // connect opens the one connection of this process.
 func (s *DB) connect(file string) error {
-	// A path may have characters that mean something in an address.
-	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(file)}
-	pool, err := sql.Open("sqlite", u.String())
+	address := fileAddress(file)
+	pool, err := sql.Open("sqlite", address)
 	if err != nil {
 		return fmt.Errorf("open database: %w", err)
 	}
 	if through := s.opt.Through; through != nil {
-		pool = sql.OpenDB(connector{pool.Driver(), u.String(), through})
+		pool = sql.OpenDB(connector{pool.Driver(), address, through})
 	}
 
 	// One connection serves all transactions: each further one would have locks of its own on the file.
