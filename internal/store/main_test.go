@@ -36,6 +36,10 @@ func child(role string, opt store.Options, point string) error {
 		}
 	}
 
+	if file := os.Getenv("STORE_TEST_BACKUP"); file != "" {
+		return keepOrRestore(opt, file)
+	}
+
 	db, err := store.Open(context.Background(), opt, true)
 	if err != nil {
 		return err

@@ -33,3 +33,14 @@ func NameOf(address string) (stick.Words, error) {
 	}
 	return a.Words(), nil
 }
+
+// DumpLine is how pg_dump or pg_restore, as program says, is run for the database at an address, without its
+// password. It fails with [stick.CodeUsage].
+func DumpLine(address, program string) (stick.Words, error) {
+	a, err := postgres.ParseAddress(address)
+	if err != nil {
+		return "", err
+	}
+
+	return a.DumpLine(program).Words(), nil
+}

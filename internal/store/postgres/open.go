@@ -113,6 +113,18 @@ func (a *Address) hostNames() (all []string) {
 // Words says in words of ours which server and database it is.
 func (a *Address) Words() stick.Words { return stick.Words(a.String()) }
 
+// DumpLine is how pg_dump is run for the tables of the address, or pg_restore. The password is in neither: it would
+// be in the shell's history.
+func (a *Address) DumpLine(program string) stick.Command {
+	c := a.config
+	if program == "pg_restore" {
+		return stick.Cmd("pg_restore --host <host> --port <port> --username <user> --clean --if-exists --dbname <database> talking-stick.dump",
+			c.Host, c.Port, c.User, c.Database)
+	}
+	return stick.Cmd("pg_dump --host <host> --port <port> --username <user> --schema <schema> --format custom "+
+		"--file talking-stick.dump <database>", c.Host, c.Port, c.User, a.schema, c.Database)
+}
+
 // quotedSchema is the name of the schema in a statement.
 func (a *Address) quotedSchema() string { return `"` + a.schema + `"` }
 

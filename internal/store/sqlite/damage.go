@@ -16,11 +16,11 @@ import (
 	"talkingstick/stick"
 )
 
-// markName is the file in the data directory that says that SQLite has found the database damaged. While it
+// MarkName is the file in the data directory that says that SQLite has found the database damaged. While it
 // is there, nothing is written: a write that doesn't touch the damaged page would succeed, and make the
 // damage worse. The store's check removes the file when it finds nothing wrong. A database that can't even be opened
 // needs no mark.
-const markName = "corrupt"
+const MarkName = "corrupt"
 
 // CodeError gives a failure of the database its code, and leaves the mark if it is damage.
 func (s *DB) CodeError(err error) error {
@@ -36,7 +36,7 @@ func (s *DB) CodeError(err error) error {
 
 // leaveMark leaves the mark. Where that fails, writers meet the damage themselves.
 func (s *DB) leaveMark(what string) {
-	f, err := plainfile.Open(filepath.Join(s.opt.Dir, markName), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
+	f, err := plainfile.Open(filepath.Join(s.opt.Dir, MarkName), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
 		return
 	}
@@ -47,7 +47,7 @@ func (s *DB) leaveMark(what string) {
 
 // ReadMark returns what the mark says, empty without one.
 func (s *DB) ReadMark() string {
-	b, err := plainfile.Read(filepath.Join(s.opt.Dir, markName))
+	b, err := plainfile.Read(filepath.Join(s.opt.Dir, MarkName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
@@ -60,7 +60,7 @@ func (s *DB) ClearMark(read string) error {
 	if read == "" || s.ReadMark() != read {
 		return nil
 	}
-	if err := os.Remove(filepath.Join(s.opt.Dir, markName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(s.opt.Dir, MarkName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return dialect.ErrNotWritable(s.opt.Dir, err)
 	}
 
@@ -69,7 +69,7 @@ func (s *DB) ClearMark(read string) error {
 
 // requireUnmarked refuses to write into a database that was found damaged.
 func (s *DB) requireUnmarked() error {
-	if _, err := os.Lstat(filepath.Join(s.opt.Dir, markName)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(s.opt.Dir, MarkName)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 
@@ -100,7 +100,7 @@ func SetAside(ctx context.Context, dir string, next Issued) (aside string, err e
 	}
 
 	// The database goes first. Its log without it refuses everybody, and another call moves the rest.
-	for _, name := range append(databaseFiles(), markName) {
+	for _, name := range append(databaseFiles(), MarkName) {
 		if err == nil {
 			err = os.Rename(filepath.Join(dir, name), filepath.Join(aside, name))
 		}

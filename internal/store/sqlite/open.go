@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"talkingstick/internal/bell"
 	"talkingstick/internal/plainfile"
@@ -139,8 +140,26 @@ func requireNoLog(file string) (fresh bool, err error) {
 		what = "is missing"
 	}
 
+	if e := errRestoring(filepath.Dir(file)); e != nil {
+		return false, e
+	}
+
 	return false, stick.Errorf(stick.CodeDatabaseCorrupt, "the database %s %s, but its write-ahead log %s-wal is there", file, what, FileName).With("path", file).
 		Hintf("put back the database that belongs to the log; to give it up, move the log aside, and the next command starts a new database")
+}
+
+// errRestoring is the error for a data directory whose restore was killed before it put the backup into its
+// place; nil if that isn't so.
+func errRestoring(dir string) *stick.Error {
+	text, err := plainfile.Read(filepath.Join(dir, RestoringName))
+	if err != nil {
+		return nil
+	}
+
+	backup, aside, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	return stick.Errorf(stick.CodeDatabaseCorrupt, "a restore was interrupted: %s isn't in its place, and the database before it is in %s", backup, aside).
+		With("path", filepath.Join(dir, FileName)).
+		Hintf("a person completes it: %s", stick.Cmd("tt restore <file> --yes", backup))
 }
 
 func errForeign(file string) *stick.Error {
