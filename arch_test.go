@@ -46,6 +46,7 @@ var edges = map[string]map[string]string{
 		"github.com/spf13/cobra": "the command tree, help and completion",
 		"github.com/spf13/pflag": "cobra's flags, where one that is unknown or wrong is refused in our words",
 		"internal/cli/app":       "the run of the program",
+		"internal/cli/care":      "its commands",
 		"internal/cli/demo":      "its commands",
 		"internal/cli/doctor":    "its commands",
 		"internal/cli/events":    "its commands",
@@ -103,6 +104,15 @@ var edges = map[string]map[string]string{
 		"internal/cli/demo":      "tt demo, with the screen of tt watch",
 		"internal/cli/mcp":       "its command",
 		"internal/cli/watch":     "its commands",
+	},
+	"internal/cli/care": {
+		"github.com/spf13/cobra": "commands and their flags",
+		"internal/cli/app":       "the run of the program",
+		"internal/engine/core":   "the caller of an operation",
+		"internal/engine/upkeep": "the operations that these commands call",
+		"internal/store":         "what a database has, in words",
+		"internal/term":          "pages, tables, text that is safe",
+		"stick":                  "errors and words",
 	},
 	"internal/cli/doctor": {
 		"github.com/spf13/cobra": "commands and their flags",

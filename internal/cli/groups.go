@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/care"
 	"talkingstick/internal/cli/demo"
 	"talkingstick/internal/cli/doctor"
 	"talkingstick/internal/cli/events"
@@ -92,6 +93,8 @@ func careCommands() []app.Command {
 		{Name: "init", Make: setup.InitCmd},
 		{Name: "config", Make: doctor.ConfigCmd},
 		{Name: "doctor", Make: doctor.Cmd},
+		{Name: "backup", Make: care.BackupCmd},
+		{Name: "restore", Make: care.RestoreCmd},
 		{Name: "install", Make: setup.InstallCmd},
 		{Name: "uninstall", Make: setup.UninstallCmd},
 		{Name: "migrate-db", Make: doctor.MigrateDBCmd},

@@ -66,7 +66,7 @@ var otherWordRows = []otherWord{
 	{"tt", "check health diagnose debug test verify validate", "check the program", "tt doctor"},
 	{"tt", "logs history activity feed audit tail", "see what happened", "tt log"},
 	{"tt", "show info overview summary st", "see the room", "tt status"},
-	{"tt", "restore recover backup stash snapshot snapshots copy copies", "see the copies of uncommitted work", "tt rescue list"},
+	{"tt", "recover stash snapshot snapshots copy copies", "see the copies of uncommitted work", "tt rescue list"},
 	{"tt", "rollback revert reset", "undo what a tool call changed", "tt undo"},
 	{"tt", "settings setting options option prefs preferences set", "see where things are set", "tt config"},
 	{

@@ -759,6 +759,9 @@ Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has m
 			"says when a command found the database damaged; while it is there, nothing is written. `tt doctor` removes it when it finds nothing wrong",
 		},
 		[]string{"`damaged-1/`", "a damaged database that `tt doctor --set-aside` kept; further ones are numbered"},
+		[]string{"`backups/`", "what `tt backup` made without a file; while a backup or restore runs, its lock and a directory of its own"},
+		[]string{"`replaced-1/`", "the database that `tt restore` replaced; further ones are numbered"},
+		[]string{"`restoring`", "only after a restore that was killed: the backup, and where the database is that it was replacing"},
 		[]string{"`write.lock`", "held by the process that writes; its pid is in it"},
 		[]string{
 			"`postgres/`",

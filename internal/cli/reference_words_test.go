@@ -73,6 +73,8 @@ var results = map[string][]any{
 	"tt config":         {doctor.ConfigResult{}},
 	"tt doctor":         {doctor.DoctorResult{}},
 	"tt migrate-db":     {upkeep.MigrateDBResult{}},
+	"tt backup":         {upkeep.BackupDBResult{}},
+	"tt restore":        {upkeep.RestoreDBResult{}},
 	"tt install":        {setup.InstallResult{}},
 	"tt uninstall":      {setup.InstallResult{}},
 	"tt version":        {app.VersionResult{}},

@@ -105,6 +105,8 @@ var exempt = map[string]string{
 	"CheckPush":    "hooks: git asks, not the agent",
 	"WaitForWake":  "hooks: it waits for an agent that is idle, which calls nothing",
 	"Doctor":       "care of the database: people's, at a terminal",
+	"BackupDB":     "care of the database: people's, at a terminal",
+	"RestoreDB":    "care of the database: people's, at a terminal",
 	"MigrateDB":    "care of the database: people's, at a terminal",
 	"RemoveData":   "a part of tt uninstall --data, which asks a person first",
 	"GetTimeline":  "a picture for people; what an agent needs of it, get_room_state and get_room_events tell",

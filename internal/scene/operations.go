@@ -97,6 +97,18 @@ func (a *Actor) MigrateDB(p upkeep.MigrateDBParams) Answer[upkeep.MigrateDBResul
 	return runOperation(a, "MigrateDB", a.Engine.Upkeep.MigrateDB, p)
 }
 
+// BackupDB is the operation of that name.
+func (a *Actor) BackupDB(p upkeep.BackupDBParams) Answer[upkeep.BackupDBResult] {
+	p.Caller = a.By
+	return runOperation(a, "BackupDB", a.Engine.Upkeep.BackupDB, p)
+}
+
+// RestoreDB is the operation of that name.
+func (a *Actor) RestoreDB(p upkeep.RestoreDBParams) Answer[upkeep.RestoreDBResult] {
+	p.Caller = a.By
+	return runOperation(a, "RestoreDB", a.Engine.Upkeep.RestoreDB, p)
+}
+
 // EndSession is the operation of that name.
 func (a *Actor) EndSession(p roster.EndSessionParams) Answer[roster.EndSessionResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)

@@ -31,6 +31,8 @@ var exempt = map[string]string{
 	"CheckPush":    "hooks: git asks",
 	"WaitForWake":  "hooks: it waits for an agent that is idle",
 	"Doctor":       "care of the database: at a terminal, where its next steps can be taken",
+	"BackupDB":     "care of the database: at a terminal",
+	"RestoreDB":    "care of the database: at a terminal",
 	"MigrateDB":    "care of the database: at a terminal",
 	"RemoveData":   "a part of tt uninstall --data, which asks a person first",
 	"Whoami":       "every result tells agent_id; the explanation is about a process's surroundings",

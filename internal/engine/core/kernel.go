@@ -112,14 +112,7 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 		return nil, err
 	}
 
-	db, err := store.Open(ctx, store.Options{
-		Dir: k.Config.Dir, URL: k.Config.Database,
-		Machine: k.Config.Procs.PIDSpace.Machine, Boot: k.Config.Procs.PIDSpace.Boot,
-		HostName: hostName(k.Config.Host), Witness: k.runWitness,
-		Now: k.Config.Now, Local: k.Config.Clock, NewID: k.Config.NewID, Kill: k.Config.Kill,
-		WriteWait: k.Config.WriteWait, ReadWait: k.Config.ReadWait, Waits: k.Config.Waits,
-		Lost: k.reportLoss,
-	}, create)
+	db, err := store.Open(ctx, k.StoreOptions(), create)
 	if err != nil {
 		// Somebody waits for a hook, so it doesn't try twice.
 		if k.Config.ReadWait != 0 && stick.CodeOf(err) == stick.CodeDatabaseUnavailable {
@@ -130,6 +123,18 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 
 	k.db = db
 	return db, nil
+}
+
+// StoreOptions are what the database is opened with.
+func (k *Kernel) StoreOptions() store.Options {
+	return store.Options{
+		Dir: k.Config.Dir, URL: k.Config.Database,
+		Machine: k.Config.Procs.PIDSpace.Machine, Boot: k.Config.Procs.PIDSpace.Boot,
+		HostName: hostName(k.Config.Host), Witness: k.runWitness,
+		Now: k.Config.Now, Local: k.Config.Clock, NewID: k.Config.NewID, Kill: k.Config.Kill,
+		WriteWait: k.Config.WriteWait, ReadWait: k.Config.ReadWait, Waits: k.Config.Waits,
+		Lost: k.reportLoss,
+	}
 }
 
 // reportLoss tells what the database has lost.
