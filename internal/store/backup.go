@@ -146,7 +146,7 @@ func (s *staging) fillBackup(ctx context.Context, folders, outputs []string, b *
 		return copied.dialect.CodeError(err)
 	}
 	b.Lacked = len(names) - b.Files
-	if err := file.Note(backupAt, strconv.FormatInt(int64(b.At), 10)); err != nil {
+	if err := file.NoteMeta(backupAt, strconv.FormatInt(int64(b.At), 10)); err != nil {
 		return copied.dialect.CodeError(err)
 	}
 

@@ -214,7 +214,7 @@ func planRestore(ctx context.Context, dir string, backup *DB, r RestoreRequest) 
 			p.At = stick.Time(ms)
 		}
 
-		id, err = backup.dialect.(*sqlite.DB).ID()
+		id, err = backup.dialect.(*sqlite.DB).DatabaseID()
 		return err
 	})
 	if err != nil || r.DB == nil && r.OpenErr == ErrAbsent && LastIssued(dir) == 0 {
@@ -243,7 +243,7 @@ func (p *RestorePlan) compareCurrent(tx *Tx, backupID int64) error {
 		return err
 	}
 
-	id, err := tx.db.dialect.(*sqlite.DB).ID()
+	id, err := tx.db.dialect.(*sqlite.DB).DatabaseID()
 	if err != nil {
 		return err
 	}

@@ -202,18 +202,11 @@ type packedReader struct {
 // Read implements [io.Reader].
 func (r *packedReader) Read(into []byte) (int, error) {
 	for len(r.rest) == 0 {
-		query := "SELECT content FROM backup_files WHERE path = ? AND part = ?"
-		err := r.db.conn.QueryRowContext(r.ctx, query, r.name, r.next).Scan(&r.rest)
-		if errors.Is(err, sql.ErrNoRows) {
-			return 0, io.EOF
-		}
-		if err != nil {
+		if err := r.readPart(); err != nil {
 			return 0, err
 		}
-
-		r.next++
 		if r.next == 1 && len(r.rest) == 0 {
-			return 0, io.EOF
+			return 0, io.EOF // the file is empty
 		}
 	}
 
@@ -222,14 +215,26 @@ func (r *packedReader) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// ID returns the id of the database, 0 if it has none so far.
-func (s *DB) ID() (id int64, err error) {
+// readPart reads the next part. It fails with [io.EOF] after the last.
+func (r *packedReader) readPart() error {
+	query := "SELECT content FROM backup_files WHERE path = ? AND part = ?"
+	err := r.db.conn.QueryRowContext(r.ctx, query, r.name, r.next).Scan(&r.rest)
+	if errors.Is(err, sql.ErrNoRows) {
+		return io.EOF
+	}
+
+	r.next++
+	return err
+}
+
+// DatabaseID returns the id of the database, 0 if it has none so far.
+func (s *DB) DatabaseID() (id int64, err error) {
 	_, err = s.QueryOne("SELECT value FROM counters WHERE name = 'database'", nil, []any{&id})
 	return id, err
 }
 
-// Note writes a value into the meta of a backup, outside of all transactions.
-func (s *DB) Note(key, value string) error {
+// NoteMeta writes a value into the meta of a backup, outside of all transactions.
+func (s *DB) NoteMeta(key, value string) error {
 	_, err := s.conn.ExecContext(background, "INSERT INTO meta (key, value) VALUES (?, ?) "+
 		"ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value)
 	return err
