@@ -1,11 +1,13 @@
 package stick
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Record is what the log alone says about a room: everything in the store that follows from the events. A
@@ -274,6 +276,47 @@ func (c *Record) reserveStick(a AgentID, by ReservedBy) {
 	if a != "" {
 		c.State, c.Reserved, c.ReservedBy = Reserved, a, by
 	}
+}
+
+// Rebuild returns a room with all that its log says of it, which is what [Record.Differs] compares. A log doesn't
+// have the lease of a turn, only its sum: the caller ends a turn that is held.
+func (c *Record) Rebuild(r Room) (Room, error) {
+	r.Turn.ID, r.Turn.State, r.Turn.Owner = c.Turn, c.State, c.Owner
+	r.Turn.ReservedFor, r.Turn.ReservedBy, r.Turn.Prior = c.Reserved, c.ReservedBy, c.Prior
+	r.Turn.HandoffSeq, r.Turn.HandoffPending, r.Turn.HandoffDirect = c.HandoffSeq, c.Pending, c.Direct
+	r.Turn.NextAction, r.Turn.Messages = c.NextAction, c.Messages
+	r.Closed, r.Paused, r.SessionEndedAt = c.Closed, c.Paused, c.EndedAt
+	r.Path = cmp.Or(c.Path, r.Path)
+
+	for _, name := range slices.Sorted(maps.Keys(c.Policy)) {
+		var err error
+		if r.Policy, err = r.Policy.Set(name, c.Policy[name]); err != nil {
+			return r, err
+		}
+	}
+
+	for _, k := range PolicyKeys {
+		if next := c.NextTurn[k.Name]; next != "" {
+			d, err := time.ParseDuration(next)
+			if err != nil {
+				return r, err
+			}
+			*k.next(&r.Policy.NextTurn) = d
+		}
+	}
+
+	r.Members = nil
+	for a, m := range c.Members {
+		r.Members = append(r.Members, Member{
+			Agent: a, State: m.State, Ordinal: m.Ordinal, JoinSeq: m.JoinSeq, HeldSeq: m.HeldSeq, Session: c.Sessions[a],
+		})
+	}
+
+	slices.SortFunc(r.Members, func(a, b Member) int {
+		return cmp.Or(cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.Agent, b.Agent))
+	})
+
+	return r, nil
 }
 
 // Differs names a difference between a stored room and its log, and returns "" if there is none.

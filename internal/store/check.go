@@ -69,51 +69,12 @@ func (tx *Tx) checkRooms(report func(string, ...any)) error {
 		return err
 	}
 
-	for _, summary := range rooms {
-		r, err := tx.Room(summary.ID)
+	for _, r := range rooms {
+		last, err := tx.checkRoom(r.ID, report)
 		if err != nil {
 			return err
 		}
-
-		var record stick.Record
-		var seq int64
-
-		// The log may be long, so it comes in parts.
-		for more := true; more; {
-			var events []stick.Event
-			if events, more, err = tx.Events(EventQuery{Room: r.ID, After: seq, Limit: 500}); err != nil {
-				return err
-			}
-
-			for _, e := range events {
-				if err := record.Replay(e); err != nil {
-					report("room %s: %v", r.ID, err)
-				}
-				seq = e.Seq
-			}
-		}
-
-		newest = max(newest, seq)
-
-		// The row of the room says where its log ends, and holds what the log comes to.
-		last, err := tx.LastSeq(r.ID)
-		if err != nil {
-			return err
-		}
-		if last != seq {
-			report("room %s: its last event is %d, and the log ends with %d", r.ID, last, seq)
-		}
-
-		// A room without events has nothing to compare with.
-		if d := record.Differs(r); d != "" && record.Events > 0 {
-			report("room %s: %s", r.ID, d)
-		}
-		if err := tx.checkReceipts(r.ID, record, report); err != nil {
-			return err
-		}
-		if err := tx.checkTasks(r.ID, record, report); err != nil {
-			return err
-		}
+		newest = max(newest, last)
 	}
 
 	// A later event would get the number of one that is there.
@@ -122,6 +83,50 @@ func (tx *Tx) checkRooms(report func(string, ...any)) error {
 	}
 
 	return nil
+}
+
+// checkRoom replays the log of a room, and returns its last event.
+func (tx *Tx) checkRoom(id stick.RoomID, report func(string, ...any)) (seq int64, err error) {
+	r, err := tx.Room(id)
+	if err != nil {
+		return 0, err
+	}
+
+	var record stick.Record
+
+	// The log may be long, so it comes in parts.
+	for more := true; more; {
+		var events []stick.Event
+		if events, more, err = tx.Events(EventQuery{Room: r.ID, After: seq, Limit: 500}); err != nil {
+			return 0, err
+		}
+
+		for _, e := range events {
+			if err := record.Replay(e); err != nil {
+				report("room %s: %v", r.ID, err)
+			}
+			seq = e.Seq
+		}
+	}
+
+	// The row of the room says where its log ends, and holds what the log comes to.
+	last, err := tx.LastSeq(r.ID)
+	if err != nil {
+		return 0, err
+	}
+	if last != seq {
+		report("room %s: its last event is %d, and the log ends with %d", r.ID, last, seq)
+	}
+
+	// A room without events has nothing to compare with.
+	if d := record.Differs(r); d != "" && record.Events > 0 {
+		report("room %s: %s", r.ID, d)
+	}
+	if err := tx.checkReceipts(r.ID, record, report); err != nil {
+		return 0, err
+	}
+
+	return seq, tx.checkTasks(r.ID, record, report)
 }
 
 // checkReceipts compares the receipts and notes of a room with what its log says.
