@@ -150,6 +150,8 @@ var examples = map[string][]string{
 	"tt doctor":                {"tt doctor"},
 	"tt migrate-db":            {"tt migrate-db"},
 	"tt backup":                {"tt backup", "tt backup --keep 7", "tt backup rooms-backup.sqlite --rescues"},
+	"tt export":                {"tt export >room.jsonl"},
+	"tt import":                {"tt import room.jsonl"},
 	"tt restore":               {"tt restore", "tt restore rooms-backup.sqlite"},
 	"tt help":                  {"tt help wait", "tt help --all", "tt help environment"},
 	"tt init":                  {"tt init", "tt init --enforce stick --integration main --gate 'make test'"},

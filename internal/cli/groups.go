@@ -95,6 +95,8 @@ func careCommands() []app.Command {
 		{Name: "doctor", Make: doctor.Cmd},
 		{Name: "backup", Make: care.BackupCmd},
 		{Name: "restore", Make: care.RestoreCmd},
+		{Name: "export", Make: care.ExportCmd},
+		{Name: "import", Make: care.ImportCmd},
 		{Name: "install", Make: setup.InstallCmd},
 		{Name: "uninstall", Make: setup.UninstallCmd},
 		{Name: "migrate-db", Make: doctor.MigrateDBCmd},

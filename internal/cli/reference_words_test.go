@@ -74,6 +74,8 @@ var results = map[string][]any{
 	"tt doctor":         {doctor.DoctorResult{}},
 	"tt migrate-db":     {upkeep.MigrateDBResult{}},
 	"tt backup":         {upkeep.BackupDBResult{}},
+	"tt export":         {upkeep.ExportedRoom{}, upkeep.ExportedEvent{}},
+	"tt import":         {upkeep.ImportRoomResult{}},
 	"tt restore":        {upkeep.RestoreDBResult{}},
 	"tt install":        {setup.InstallResult{}},
 	"tt uninstall":      {setup.InstallResult{}},

@@ -109,6 +109,18 @@ func (a *Actor) RestoreDB(p upkeep.RestoreDBParams) Answer[upkeep.RestoreDBResul
 	return runOperation(a, "RestoreDB", a.Engine.Upkeep.RestoreDB, p)
 }
 
+// ExportRoom is the operation of that name.
+func (a *Actor) ExportRoom(p upkeep.ExportRoomParams) Answer[upkeep.ExportedRoom] {
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "ExportRoom", a.Engine.Upkeep.ExportRoom, p)
+}
+
+// ImportRoom is the operation of that name.
+func (a *Actor) ImportRoom(p upkeep.ImportRoomParams) Answer[upkeep.ImportRoomResult] {
+	p.Caller = a.By
+	return runOperation(a, "ImportRoom", a.Engine.Upkeep.ImportRoom, p)
+}
+
 // EndSession is the operation of that name.
 func (a *Actor) EndSession(p roster.EndSessionParams) Answer[roster.EndSessionResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)

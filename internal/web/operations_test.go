@@ -33,6 +33,8 @@ var exempt = map[string]string{
 	"Doctor":       "care of the database: at a terminal, where its next steps can be taken",
 	"BackupDB":     "care of the database: at a terminal",
 	"RestoreDB":    "care of the database: at a terminal",
+	"ExportRoom":   "care of the database: at a terminal",
+	"ImportRoom":   "care of the database: at a terminal",
 	"MigrateDB":    "care of the database: at a terminal",
 	"RemoveData":   "a part of tt uninstall --data, which asks a person first",
 	"Whoami":       "every result tells agent_id; the explanation is about a process's surroundings",
