@@ -144,10 +144,10 @@ func requireBackup(dir, file string) error {
 	}
 
 	// Its newest commits would be left behind.
-	if wal, err := os.Stat(file + "-wal"); err == nil && wal.Size() > 0 {
+	if wal, err := os.Stat(file + sqlite.LogSuffix); err == nil && wal.Size() > 0 {
 		return stick.Errorf(stick.CodeUsage, "%s is a database that was in use, with a write-ahead log beside it, and no backup", file).With("path", file).
 			Hintf("make a backup of it first: %s; then restore that file",
-				stick.Cmd("env <setting> tt backup rooms-backup.sqlite", "TALKING_STICK_DATA_DIR="+filepath.Dir(file)))
+				stick.Cmd("env <setting> tt backup rooms-backup", "TALKING_STICK_DATA_DIR="+filepath.Dir(file)))
 	}
 
 	return nil
@@ -317,7 +317,7 @@ func (db *DB) beginAfterRestore(ctx context.Context, dir string, current *DB, is
 // lies in its place meanwhile: a log without a database refuses everybody, see [sqlite.Open].
 func (s *staging) replaceDatabase(backup string, kill func(string)) (aside string, err error) {
 	database := filepath.Join(s.data, FileName)
-	log, emptyLog := database+"-wal", filepath.Join(s.dir, "empty-wal")
+	log, emptyLog := database+sqlite.LogSuffix, filepath.Join(s.dir, "empty-log")
 	if err := syncFile(s.file()); err != nil {
 		return "", err
 	}
@@ -338,7 +338,7 @@ func (s *staging) replaceDatabase(backup string, kill func(string)) (aside strin
 
 	// The log stays in its place until the database has gone, and is in both places meanwhile.
 	if info, err := os.Stat(log); err == nil && info.Size() > 0 {
-		if err := linkFile(log, filepath.Join(aside, FileName+"-wal")); err != nil {
+		if err := linkFile(log, filepath.Join(aside, FileName+sqlite.LogSuffix)); err != nil {
 			return "", err
 		}
 	} else if err := os.Rename(emptyLog, log); err != nil {
@@ -358,7 +358,7 @@ func (s *staging) replaceDatabase(backup string, kill func(string)) (aside strin
 	}
 	kill("restore: log emptied")
 
-	for _, name := range []string{FileName + "-shm", sqlite.MarkName} {
+	for _, name := range []string{FileName + sqlite.IndexSuffix, sqlite.MarkName} {
 		err := os.Rename(filepath.Join(s.data, name), filepath.Join(aside, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err

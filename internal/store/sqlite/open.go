@@ -27,8 +27,16 @@ const applicationID = 0x54547374
 // FileName is the name of the database in the data directory.
 const FileName = "rooms.sqlite"
 
+// The write-ahead log of a database, and the index of it that processes share, lie beside the database.
+const (
+	LogSuffix   = "-wal"
+	IndexSuffix = "-shm"
+)
+
 // databaseFiles are the names of the files that make up the database; the database itself comes first.
-func databaseFiles() []string { return []string{FileName, FileName + "-wal", FileName + "-shm"} }
+func databaseFiles() []string {
+	return []string{FileName, FileName + LogSuffix, FileName + IndexSuffix}
+}
 
 // Open opens the database file in a directory, or makes it.
 //
