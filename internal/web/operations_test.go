@@ -19,6 +19,7 @@ import (
 
 // exempt are the operations that aren't on HTTP, with the reason.
 var exempt = map[string]string{
+	"NextReview":   "the pages show all that waits for a review, the oldest first",
 	"TakeNotices":  "a part of tt notify and tt watch: a page shows what needs its reader, and tells nobody",
 	"StartSession": "hooks: the harness asks",
 	"EndSession":   "hooks: the harness asks",

@@ -7,3 +7,6 @@ const (
 	MaxSourceLine = maxSourceLine
 	MaxRunCommand = maxRunCommand
 )
+
+// Guilty lists the tasks that are to blame for a red gate.
+func (t Train) Guilty() []string { return t.guilty }

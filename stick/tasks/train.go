@@ -83,9 +83,6 @@ func (t Train) Skip() Train {
 	return t
 }
 
-// Guilty lists the tasks that are to blame for a red gate.
-func (t Train) Guilty() []string { return t.guilty }
-
 // IsFlaky reports whether the gate has contradicted itself: it was red on a group, and green on all its parts.
 func (t Train) IsFlaky() bool { return len(t.waiting) == 0 && t.wasRed && len(t.guilty) == 0 }
 
