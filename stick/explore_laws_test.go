@@ -440,6 +440,8 @@ func (sc *scenario) checkState(w *world) string {
 		told := w.room.Members[i].LastOfferRound == w.room.Turn.Round && w.room.Turn.OfferedAt != 0
 		switch {
 		case told && ans.Status == "": // it sleeps until the next round; telling the owner that it looks idle is no answer to it
+		case a.stale && w.isServed(): // another looks in its place, and rings it if that is for it
+		case a.stale && sc.net != 0 && a.deadline.Sub(w.now) <= sc.net: // the slow net bounds it
 		case w.jumped: // a deadline set before the clock went back may be late by as much; the slow net bounds it
 		case !a.lag:
 			return fmt.Sprintf("%s sleeps for another %s and would be told %q (changed %v)", names[i], a.deadline.Sub(w.now), ans.Status, ans.Changed)
@@ -470,6 +472,16 @@ func (sc *scenario) checkState(w *world) string {
 		}
 	}
 	return ""
+}
+
+// isServed reports whether a wait has a reason to look at the room now.
+func (w *world) isServed() bool {
+	for i := range w.actors {
+		if w.due(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkWorkAfterRest checks that no member that has work sleeps for ever: once its rest has ended, its wait gets

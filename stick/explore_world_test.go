@@ -15,10 +15,10 @@ import (
 // program does:
 //
 //   - a transaction settles the room, applies one rule and numbers its events;
-//   - a commit with events rings, and so do a new process of the owner or the recipient and a guardian's
-//     first renewal; other commits of evidence don't;
-//   - a wait checks the room when it was rung, when the process of the owner or of the recipient ended, when
-//     its own deadline has passed and, because of the slow net, at any other time too;
+//   - a commit rings those whom it concerns; a new process of the owner or the recipient and a guardian's first
+//     renewal ring all; other commits of evidence don't ring;
+//   - a wait checks the room when it was rung, when the process of the owner or of the recipient ended that it
+//     has seen, when its own deadline has passed and, because of the slow net, at any other time too;
 //   - time passes only while no running wait has a reason to check. A wait is later than that only if it is
 //     stopped.
 //
@@ -62,6 +62,7 @@ type actor struct {
 	woken    bool       // something gave the running wait a reason to look
 	deadline stick.Time // else it sleeps until then; 0: until it is woken
 	lag      bool       // a wait or a bystander ended since it looked, which doesn't ring
+	stale    bool       // the room has changed since it looked, and that didn't ring it
 	passed   int        // releases that named others while it waited (counted in some scenarios)
 }
 
@@ -85,6 +86,10 @@ type scenario struct {
 	two    bool // the third agent never acts
 	nested bool // the second agent runs in the first one's tool call
 	policy *stick.Policy
+
+	sentinels int           // how many waits look at each turn; 0 for two
+	rings     string        // "all": each commit with events rings all, as on systems without bells of listeners
+	net       time.Duration // the slow net, where it counts as a reason to look; 0: nothing depends on it
 }
 
 func (sc *scenario) rules() stick.Policy {
@@ -134,13 +139,14 @@ const (
 	dTell   // sends a message
 	dTry    // asks once for the turn
 	dPrompt // its person gives it something to do
+	dLose   // a ring gets lost
 )
 
 var deedNames = [...]string{
 	"tick", "look", "wait", "listen", "timeout", "kill wait", "stop wait", "continue wait", "die", "come back",
 	"heartbeat", "act", "renew", "release", "pass", "pass next", "take", "take (operator)", "leave", "abandon", "kick",
 	"kick (force)", "close", "close (person)", "join", "restore", "clock back", "change the idle limit", "lower the idle limit",
-	"pause", "resume", "release unchanged", "tell", "try", "prompt",
+	"pause", "resume", "release unchanged", "tell", "try", "prompt", "lose ring",
 }
 
 type act struct {
@@ -245,6 +251,65 @@ func (w *world) ring(but int) {
 	}
 }
 
+// ringAfter wakes those whom a commit of i concerns. The others haven't seen what it has changed.
+func (sc *scenario) ringAfter(w *world, i int, before stick.Room, events []stick.Event) {
+	if sc.rings == "all" {
+		if len(events) > 0 {
+			w.ring(i)
+		}
+		return
+	}
+
+	ring := w.room.RingAfterBy(before, events, sc.countSentinels())
+	if ring.All {
+		w.ring(i)
+		return
+	}
+
+	w.ringListeners(ring, i)
+	t, b := w.room.Turn, before.Turn
+	if t.ID == b.ID && t.State == b.State && t.ReservedFor == b.ReservedFor && t.ReservedAt == b.ReservedAt {
+		return
+	}
+	for k := range w.actors {
+		a := &w.actors[k]
+		a.stale = a.stale || a.wait != noWait && !a.woken && k != i
+	}
+}
+
+// ringListeners wakes the waits that a ring names, except for the one that rings.
+func (w *world) ringListeners(ring stick.Ring, but int) {
+	for _, l := range ring.Listeners {
+		if i := agentIndex(stick.AgentID(l)); i != but && w.actors[i].wait == running {
+			w.actors[i].woken = true
+		}
+	}
+}
+
+func (sc *scenario) countSentinels() int {
+	if sc.sentinels != 0 {
+		return sc.sentinels
+	}
+	return 2
+}
+
+// leaveWait ends a wait in good order: it rings whoever is a sentinel in its place.
+func (sc *scenario) leaveWait(w *world, i int) {
+	if sc.rings != "all" {
+		w.ringListeners(w.room.RingWithoutBy(sc.countSentinels(), stick.ListenerID(names[i])), i)
+	}
+	w.endWait(i)
+}
+
+// tellDeath wakes those that watch the process of the owner or the recipient.
+func (w *world) tellDeath() {
+	for i := range w.actors {
+		if a := &w.actors[i]; a.wait == running && !a.stale {
+			a.woken = true
+		}
+	}
+}
+
 // lagging records that a wait or a bystander ended, which wakes nobody.
 func (w *world) lagging() {
 	for i := range w.actors {
@@ -256,7 +321,10 @@ func (w *world) lagging() {
 
 func (w *world) endWait(i int) {
 	a := &w.actors[i]
-	a.wait, a.woken, a.deadline, a.lag, a.passed = noWait, false, 0, false, 0
+	a.wait, a.woken, a.deadline, a.lag, a.stale, a.passed = noWait, false, 0, false, false, 0
+	w.room.Listeners = slices.DeleteFunc(slices.Clone(w.room.Listeners), func(l stick.Listener) bool {
+		return l.Agent == names[i]
+	})
 	w.lagging()
 }
 
@@ -298,6 +366,10 @@ func (sc *scenario) actsIn(w *world) []act {
 				}
 			case dContinue:
 				if a.wait == stopped {
+					add(d, i, 0)
+				}
+			case dLose:
+				if w.due(i) {
 					add(d, i, 0)
 				}
 			case dDie:
@@ -456,10 +528,16 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		if w.actors[i].intent == stick.Work {
 			r.EditMember(by, func(m *stick.Member) { m.ReturnedAt = w.now })
 		}
-		w.endWait(i)
+		sc.leaveWait(&w, i)
+		r.Listeners = w.room.Listeners
 		always = true
 	case dKill:
 		w.endWait(i)
+		r.Listeners = w.room.Listeners
+		always = true
+	case dLose:
+		a := &w.actors[i]
+		a.woken, a.lag, a.stale, a.deadline = false, false, true, w.now.Add(sc.net)
 		always = true
 	case dStop:
 		w.actors[i].wait, w.actors[i].passed = stopped, 0
@@ -470,7 +548,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 	case dDie:
 		w.actors[i].proc = stick.Gone
 		if r.Turn.Owner == by || r.Turn.ReservedFor == by {
-			w.ring(-1)
+			w.tellDeath()
 		} else {
 			w.lagging()
 		}
@@ -481,6 +559,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		rings = r.Turn.Owner == by || r.Turn.ReservedFor == by
 		if w.actors[i].wait != noWait { // it served the process that ended
 			w.endWait(i)
+			r.Listeners = w.room.Listeners
 			s = w.probed()
 		}
 		r = r.Touch(by, w.now)
@@ -506,7 +585,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		ringer = i
 	case dPrompt:
 		r = r.Touch(by, w.now).EndRest(by)
-		rings = true
+		rings = sc.rings == "all"
 	case dRelease, dPass, dPassNext, dEmpty:
 		r = r.Touch(by, w.now)
 		settle(false)
@@ -611,23 +690,27 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 	o.after, o.events = r, events
 	changed := always || len(events) > 0 || !sticktest.IsSameRoom(r, w.room)
 	w.room = r
-	if len(events) > 0 || rings {
+	if rings {
 		w.ring(ringer)
 	}
+	sc.ringAfter(&w, ringer, o.before, events)
 	if sc.fair {
 		w.count(events)
 	}
 	if o.asked && w.actors[i].wait == running {
 		changed = changed || w.actors[i].woken || w.due(i)
-		w.actors[i].woken, w.actors[i].lag = false, false
+		w.actors[i].woken, w.actors[i].lag, w.actors[i].stale = false, false, false
 		w.actors[i].deadline = 0
 		if o.answer.Status != "" {
 			if o.answer.Status != stick.YourTurn && o.answer.Status != stick.UnderParent && w.actors[i].intent == stick.Work {
 				w.room.EditMember(by, func(m *stick.Member) { m.ReturnedAt = w.now })
 			}
-			w.endWait(i)
+			sc.leaveWait(&w, i)
 		} else {
 			w.actors[i].deadline = r.NextDeadline(w.asking(i), s, w.now)
+			if sc.net != 0 {
+				w.actors[i].deadline = stick.EarlierTime(w.actors[i].deadline, w.now.Add(sc.net))
+			}
 		}
 	}
 	if !changed {
@@ -785,7 +868,7 @@ func (sc *scenario) normal(w world) world {
 		case a.wait == stopped:
 			*a = actor{proc: a.proc, wait: stopped, intent: a.intent}
 		case w.due(i):
-			a.woken, a.deadline, a.lag = true, 0, false
+			a.woken, a.deadline, a.lag, a.stale = true, 0, false, false
 		case a.deadline != 0:
 			a.deadline += shift
 		}
@@ -861,7 +944,7 @@ func (sc *scenario) encode(w *world, p [crowd]int) [80]byte {
 		age(m.LastSeenAt)
 		age(m.ReturnedAt)
 		age(a.deadline)
-		bit(m.LastOfferRound != 0, m.PassedOver, a.woken, a.lag, a.proc == stick.Gone, a.intent == stick.Work, m.Rests())
+		bit(m.LastOfferRound != 0, m.PassedOver, a.woken, a.lag, a.proc == stick.Gone, a.intent == stick.Work, m.Rests(), a.stale)
 		put(int(a.wait))
 		put(a.passed)
 	}

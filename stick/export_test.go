@@ -23,6 +23,15 @@ func HasTag(s string) bool { return hasTag(s) }
 
 func EncodePayload(p Payload) json.RawMessage { return encodePayload(p) }
 
+// RingAfterBy and RingWithoutBy are RingAfter and RingWithout with another number of sentinels.
+func (r Room) RingAfterBy(before Room, events []Event, sentinels int) Ring {
+	return r.ringAfter(before, events, sentinels)
+}
+
+func (r Room) RingWithoutBy(sentinels int, ended ...ListenerID) Ring {
+	return r.ringWithout(sentinels, ended)
+}
+
 func (r Room) GraceAfter(from Time) Deadline { return r.graceAfter(from) }
 
 func (r Room) IdleDeadline() Deadline { return r.idleDeadline() }
