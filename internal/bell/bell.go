@@ -15,6 +15,8 @@
 // of bell explains how it keeps its part of this.) A ring only says "read again": the database decides,
 // a ring may come for nothing, and many rings may arrive as one.
 //
+// A ring may be for all who watch a room, or for some: see [Dir.PrepareRings] and [Dir.WatchOwn].
+//
 // A ring can be lost when a writer is killed in the wrong place or somebody deletes the files. The slow
 // [Net] under the bell makes up for that.
 //

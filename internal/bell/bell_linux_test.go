@@ -12,7 +12,7 @@ import (
 )
 
 // platformRoles are the roles that only this system has.
-var platformRoles = map[string]func(*script) error{"exhaust": playExhaust}
+var platformRoles = map[string]func(*script) error{"exhaust": playExhaust, "ring-one": playRingOne}
 
 func TestRingWakesAnotherProcess(t *testing.T) {
 	for _, means := range []string{"inotify", "fifo"} {
@@ -298,8 +298,8 @@ func TestInstanceShared(t *testing.T) {
 	}
 
 	second.Close()
-	if len(d.watcher.bells) != 0 || len(d.watcher.room) != 0 {
-		t.Errorf("got %v, %v, want nothing watched", d.watcher.bells, d.watcher.room)
+	if len(d.watcher.bells) != 0 || len(d.watcher.path) != 0 {
+		t.Errorf("got %v, %v, want nothing watched", d.watcher.bells, d.watcher.path)
 	}
 
 	third := watch(t, d, "a")

@@ -25,6 +25,9 @@ import (
 // why Ring lists the folder, and not Prepare. If the writer is killed between (a) and (c), or somebody
 // deletes the FIFO, the waiter's Net notices the commit.
 //
+// The FIFO of a listener that hears what concerns it has the listener's id at the end of its name. A ring for
+// some leaves out those of other listeners; older programs, which don't read names, ring them all.
+//
 // A FIFO gets its final name by renaming, when it already has a reader. So one without a reader (ENXIO)
 // belongs to a dead waiter and will never have a reader again. Anybody may remove it.
 
@@ -37,8 +40,12 @@ const unfinished = "."
 // another one.
 const unfinishedFor = time.Minute
 
-// listenFIFO makes a FIFO for each room, and calls wake on each ring until stop is called.
-func (d *Dir) listenFIFO(rooms []string, wake func()) (stop func() error, err error) {
+// ownerMark comes before the id of a listener in the name of its FIFO. No id has it.
+const ownerMark = "@"
+
+// listenFIFO makes a FIFO for each room, and calls wake on each ring until stop is called. A listener's id
+// leaves out rings for others.
+func (d *Dir) listenFIFO(rooms []string, listener string, wake func()) (stop func() error, err error) {
 	var (
 		open    []*os.File
 		readers sync.WaitGroup
@@ -60,7 +67,7 @@ func (d *Dir) listenFIFO(rooms []string, wake func()) (stop func() error, err er
 	}
 
 	for _, room := range rooms {
-		f, err := makeFIFO(d.fifoFolder(room))
+		f, err := makeFIFO(d.fifoFolder(room), listener)
 		if err != nil {
 			stop()
 			return nil, fmt.Errorf("fifo: %w", err)
@@ -84,13 +91,16 @@ func (d *Dir) listenFIFO(rooms []string, wake func()) (stop func() error, err er
 
 // makeFIFO makes a FIFO in folder and opens it. It tries again if others remove the folder, because the
 // last other waiter has left, or the FIFO, because opening it took too long.
-func makeFIFO(folder string) (f *os.File, err error) {
+func makeFIFO(folder, listener string) (f *os.File, err error) {
 	for range watchTries {
 		if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
 
 		name := fmt.Sprintf("%d-%s", os.Getpid(), rand.Text())
+		if listener != "" {
+			name += ownerMark + listener
+		}
 		if f, err = openFIFO(filepath.Join(folder, unfinished+name), filepath.Join(folder, name)); !isNotExist(err) {
 			break
 		}
@@ -124,10 +134,10 @@ func openFIFO(first, last string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), last), nil
 }
 
-// ringFIFOs writes a byte to each waiter's FIFO and removes those of dead waiters. Mostly there are none,
-// and it costs one attempt to open the folder.
-func (d *Dir) ringFIFOs(room string) {
-	folder, err := os.OpenFile(d.fifoFolder(room), os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
+// ringFIFOs writes a byte to the FIFO of each waiter whom a ring is for, and removes those of dead waiters.
+// Mostly there are none, and it costs one attempt to open the folder.
+func (d *Dir) ringFIFOs(rung rungRoom) {
+	folder, err := os.OpenFile(d.fifoFolder(rung.room), os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return
 	}
@@ -145,7 +155,10 @@ func (d *Dir) ringFIFOs(room string) {
 			continue
 		}
 
-		ringFIFO(path)
+		_, listener, isOwn := strings.Cut(name, ownerMark)
+		if !isOwn || rung.isFor(listener) {
+			ringFIFO(path)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ package bell
 
 import (
 	"encoding/binary"
+	"errors"
 	"math/rand/v2"
 	"os"
 )
@@ -19,4 +20,12 @@ func ringFile(f *os.File) {
 }
 
 // ringFIFOs does nothing: only Linux has the limit on watches that makes FIFOs necessary.
-func (d *Dir) ringFIFOs(string) {}
+func (d *Dir) ringFIFOs(rungRoom) {}
+
+// openSome can't: here a listener hears all rings of its room.
+func (d *Dir) openSome(SomeOf) ([]*os.File, error) { return nil, errors.ErrUnsupported }
+
+// listenToOwn listens to all rings of the room.
+func (d *Dir) listenToOwn(room, _ string, wake func()) (mechanism string, stop func() error, err error) {
+	return d.listenToBells([]string{room}, wake)
+}

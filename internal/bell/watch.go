@@ -1,6 +1,7 @@
 package bell
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -38,6 +39,27 @@ func (d *Dir) Watch(rooms ...string) (*Watch, error) {
 		}
 	}
 
+	return newWatch(func(wake func()) (string, func() error, error) { return d.listenToBells(rooms, wake) })
+}
+
+// WatchOwn is [Dir.Watch] for a listener that has its [Presence]: on Linux it hears only the rings of its room
+// that are meant for all, and those that name it. Programs that know no rings for some ring for all.
+func (d *Dir) WatchOwn(room, id string) (*Watch, error) {
+	if err := errors.Join(checkName(room), checkName(id)); err != nil {
+		return nil, err
+	}
+	if err := makeFolder(d.bells); err != nil {
+		return nil, fmt.Errorf("watch bells: %w", err)
+	}
+	if err := plainfile.Check(d.bellPath(room)); err != nil {
+		return nil, fmt.Errorf("watch bells: %w", err)
+	}
+
+	return newWatch(func(wake func()) (string, func() error, error) { return d.listenToOwn(room, id, wake) })
+}
+
+// newWatch makes a watch of what listen listens to.
+func newWatch(listen func(wake func()) (mechanism string, stop func() error, err error)) (*Watch, error) {
 	c := make(chan struct{}, 1)
 	wake := func() {
 		select {
@@ -47,7 +69,7 @@ func (d *Dir) Watch(rooms ...string) (*Watch, error) {
 		}
 	}
 
-	mechanism, stop, err := d.listenToBells(rooms, wake)
+	mechanism, stop, err := listen(wake)
 	if err != nil {
 		return nil, fmt.Errorf("watch bells: %w", err)
 	}

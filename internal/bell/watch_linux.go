@@ -11,9 +11,25 @@ import (
 // listenToBells uses inotify, or FIFOs when inotify has reached a limit. The limits are low: 128 instances by
 // default for all programs of a user (fs.inotify.max_user_instances).
 func (d *Dir) listenToBells(rooms []string, wake func()) (mechanism string, stop func() error, err error) {
+	var sources []bellSource
+	for _, room := range rooms {
+		sources = append(sources, d.bellOf(room))
+	}
+	return d.listenTo(sources, rooms, "", wake)
+}
+
+// listenToOwn listens for a listener of a room to what concerns it.
+func (d *Dir) listenToOwn(room, id string, wake func()) (mechanism string, stop func() error, err error) {
+	return d.listenTo(d.ownBells(room, id), []string{room}, id, wake)
+}
+
+// listenTo listens by inotify to sources, or else by FIFOs to rooms.
+func (d *Dir) listenTo(
+	sources []bellSource, rooms []string, listener string, wake func(),
+) (mechanism string, stop func() error, err error) {
 	err = errNoInotify
 	if !d.fifoOnly {
-		stop, err = d.listenInotify(rooms, wake)
+		stop, err = d.listenInotify(sources, wake)
 	}
 
 	if err == nil {
@@ -25,7 +41,7 @@ func (d *Dir) listenToBells(rooms []string, wake func()) (mechanism string, stop
 	}
 
 	// At a limit, FIFOs take the place of inotify.
-	stop, fifoErr := d.listenFIFO(rooms, wake)
+	stop, fifoErr := d.listenFIFO(rooms, listener, wake)
 	if fifoErr != nil {
 		return "", nil, errors.Join(err, fifoErr)
 	}
