@@ -167,6 +167,8 @@ type wait struct {
 	forIdle    bool            // it waits for an idle agent, and isn't activity of the agent
 	hasInbox   bool            // others may tell the agent at the same moment, by its inbox
 	attendLock *bell.FileLock  // it is the one that writes to inboxes for others; nil if it isn't
+	follow     *store.Watch    // while it is, it hears all that happens in the room
+	heirs      stick.Ring      // whom to leave that to
 	tellLock   func()          // releases the lock of whoever tells it something; nil without
 	knownIdle  bool            // the agent is known to be idle
 	done       bool            // res is the answer
@@ -174,6 +176,8 @@ type wait struct {
 	next       stick.Time      // the next deadline, zero for none
 	now        stick.Time      // when next was computed
 	watched    []stick.Process // the processes whose end would change something
+	seen       seenTurn        // what it has read last
+	netMost    time.Duration   // how long it may sleep without a read; 0: as long as the slow net says
 	grace      time.Duration   // the room's policy
 	maxWait    time.Duration   // the room's policy
 	cursor     int64           // while blocked, the cursor of its events: nobody else moves it meanwhile

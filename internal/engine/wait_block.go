@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"time"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/proc"
@@ -40,7 +42,7 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 	}
 	defer presence.Close()
 
-	watch, err := db.Watch(w.res.RoomID)
+	watch, err := w.watchRoom()
 	if err != nil {
 		return err
 	}
@@ -61,6 +63,16 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 	return w.sleepUntilAnswered(ctx, watch)
 }
 
+// watchRoom listens to what concerns the wait. The rules that pick whom a commit rings don't know who is shown
+// the room, nor which agents run in another's tool call, whose turn covers them: such a wait hears everything.
+func (w *wait) watchRoom() (*store.Watch, error) {
+	above := w.me.Above
+	if w.p.Shows != nil || len(above.Processes)+len(above.Agents) > 0 {
+		return w.db.Watch(w.res.RoomID)
+	}
+	return w.db.WatchOwn(w.res.RoomID, w.listener.ID)
+}
+
 // sleepUntilAnswered sleeps and reads the room in turns, until there is something to act on.
 func (w *wait) sleepUntilAnswered(ctx context.Context, watch *store.Watch) error {
 	s := newSleep(w.e.core.Config.Procs, watch, w.p.Caller.Process, core.WaitLimit(w.p.MaxWaitMS, w.p.AtMost, w.maxWait))
@@ -74,6 +86,7 @@ func (w *wait) sleepUntilAnswered(ctx context.Context, watch *store.Watch) error
 			w.p.Shows(w.standing)
 		}
 
+		s.follow, s.netMost = w.follow, w.netMost
 		why := s.sleepUntil(ctx, w.next, w.now, w.watched)
 		switch why {
 		case byInterrupt:
@@ -88,8 +101,12 @@ func (w *wait) sleepUntilAnswered(ctx context.Context, watch *store.Watch) error
 			w.q.NotSoon = stick.At(w.e.core.Now()).Add(w.grace)
 		}
 
+		before := w.seen
 		err := w.checkRoom(ctx)
 		w.traceRead(why, w.done, err)
+		if why == byBell && w.seen != before {
+			s.restartNet()
+		}
 		if err == nil && !w.done {
 			w.wakeOthers(ctx)
 		}
@@ -148,7 +165,7 @@ func (w *wait) registerListener(ctx context.Context) error {
 				}
 
 				// The wait that is replaced has to read that it is.
-				tx.Ring(r.ID)
+				tx.RingFor(r.ID, stick.Ring{Listeners: []stick.ListenerID{l.ID}}, tx.ManyHosts())
 			}
 		}
 
@@ -268,10 +285,28 @@ func (w *wait) tryRules(tx *store.Tx, probes *core.Probes, r stick.Room) (after 
 	return after, a.Status == "" && !a.Changed, probes.RequireComplete(r)
 }
 
+// seenTurn is what of a turn a wait acts on. Where it has changed, a ring concerned the wait.
+type seenTurn struct {
+	id       int64
+	state    stick.TurnState
+	reserved stick.AgentID
+	paused   bool
+}
+
+// shortestNet is the least that policies make of the slow net.
+const shortestNet = 2 * time.Second
+
 // planWake records the next deadline, and the processes whose end would come first.
 func (w *wait) planWake(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 	w.grace, w.maxWait = r.Policy.WaiterGrace, r.Policy.TurnMaxWait
 	w.now, w.next = tx.Now(), r.NextDeadline(w.q, probes.Probed, tx.Now())
+	w.seen = seenTurn{r.Turn.ID, r.Turn.State, r.Turn.ReservedFor, r.Paused.On()}
+
+	// A wait for the stick may have to keep the time for others whose rings got lost.
+	w.netMost = 0
+	if w.q.Purpose == stick.Work {
+		w.netMost = max(r.Policy.ClaimTTL/2, shortestNet)
+	}
 
 	w.watched = w.watched[:0]
 	for _, a := range []stick.AgentID{r.Turn.Owner, r.Turn.ReservedFor} {
@@ -373,7 +408,12 @@ func (w *wait) askAndWrite(ctx context.Context, first func(*store.Tx, *core.Prob
 func (w *wait) removeListener(o *op) error {
 	w.markReturned(o)
 	o.Tx.RingLooksHere(o.Room.ID)
-	return o.Tx.DropListener(w.listener.ID)
+	if err := o.EndListeners(w.listener.ID); err != nil {
+		return err
+	}
+
+	w.heirs = o.Room.Sentinels()
+	return nil
 }
 
 // markReturned marks a member whose wait for work ended without the turn. It stays a candidate for a moment,
@@ -419,8 +459,16 @@ func (w *wait) endAtLimit(ctx context.Context) error {
 func (w *wait) leaveUnanswered(code stick.Code) error {
 	// The caller's context may have ended.
 	err := w.db.Update(context.Background(), func(tx *store.Tx) error {
-		tx.RingLooksHere(w.res.RoomID)
-		return tx.DropListener(w.listener.ID)
+		r, err := tx.Room(w.res.RoomID)
+		if err != nil {
+			return errors.Join(err, tx.DropListener(w.listener.ID))
+		}
+
+		o := &op{&core.Op{Tx: tx, Me: w.me, Before: r, Room: r}}
+		tx.RingLooksHere(r.ID)
+		err = o.EndListeners(w.listener.ID)
+		w.heirs = o.Room.Sentinels()
+		return err
 	})
 
 	if code == "" {

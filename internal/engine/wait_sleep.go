@@ -28,7 +28,10 @@ const (
 // waitSleep is how a wait passes its time: without writing, polling or forking.
 type waitSleep struct {
 	watch     *store.Watch
+	follow    *store.Watch // of all that happens in the room; nil without
 	net       *bell.Net
+	netAt     time.Time     // when it reads next; zero until the next sleep
+	netMost   time.Duration // the longest that it lasts; 0: its own
 	limit     <-chan time.Time
 	served    *proc.Watch
 	deaths    *proc.Deaths // a process that can't be watched has deadlines, which make up for it
@@ -70,10 +73,29 @@ func (s *waitSleep) noteRead(failed bool) {
 		s.watch.Missed()
 	}
 	if failed && !s.failed {
-		s.net.Reset()
+		s.restartNet()
 	}
 
 	s.failed = failed
+}
+
+// restartNet has the slow net begin anew: more is likely to happen soon. A ring that doesn't concern the wait
+// leaves it alone; otherwise, each event in a room would have every wait read it six times.
+func (s *waitSleep) restartNet() {
+	s.net.Reset()
+	s.netAt = time.Time{}
+}
+
+// startNet returns how long the slow net lasts from now.
+func (s *waitSleep) startNet(now time.Time) time.Duration {
+	if s.netAt.IsZero() {
+		lasts := s.net.Next()
+		if s.netMost != 0 {
+			lasts = min(lasts, s.netMost)
+		}
+		s.netAt = now.Add(lasts)
+	}
+	return s.netAt.Sub(now)
 }
 
 // sleepUntil sleeps until the room should be read again. next is a deadline that was computed at now, zero
@@ -81,7 +103,7 @@ func (s *waitSleep) noteRead(failed bool) {
 func (s *waitSleep) sleepUntil(ctx context.Context, next, now stick.Time, watched []stick.Process) wakeCause {
 	s.deaths.Watch(watched)
 	start := time.Now()
-	net := time.NewTimer(s.net.Next())
+	net := time.NewTimer(s.startNet(start))
 	defer net.Stop()
 
 	var deadline <-chan time.Time
@@ -96,6 +118,11 @@ func (s *waitSleep) sleepUntil(ctx context.Context, next, now stick.Time, watche
 		served = s.served.C
 	}
 
+	var all <-chan struct{}
+	if s.follow != nil {
+		all = s.follow.C
+	}
+
 	s.watch.ReleaseForSleep()
 	if s.alone {
 		defer proc.PauseCollection()()
@@ -105,15 +132,18 @@ func (s *waitSleep) sleepUntil(ctx context.Context, next, now stick.Time, watche
 	for why == "" {
 		select {
 		case <-s.watch.C:
-			s.net.Reset()
+			why = byBell
+		case <-all:
 			why = byBell
 		case <-s.deaths.C:
 			why = byDeath
 		case <-deadline:
 			why = byDeadline
 		case <-net.C:
+			s.netAt = time.Time{}
 			if more := s.watch.SleepOn(s.net); more > 0 {
 				net.Reset(more)
+				s.netAt = time.Now().Add(more)
 				continue
 			}
 			why = byNet

@@ -63,6 +63,7 @@ func (w *wait) wakeOthers(ctx context.Context) {
 			return
 		}
 		w.attendLock = l
+		w.followRoom()
 	}
 
 	ctx, cancel := context.WithTimeout(ctx, w.e.core.ExtendLimit(wakeLimit))
@@ -75,11 +76,24 @@ func (w *wait) wakeOthers(ctx context.Context) {
 	}
 }
 
+// followRoom listens to all that happens in the room, since what is for others concerns whoever tells them.
+func (w *wait) followRoom() {
+	if w.follow == nil {
+		// Without it, the next read comes later.
+		w.follow, _ = w.db.Watch(w.res.RoomID)
+	}
+}
+
 // stopWakingOthers leaves that to another wait.
 func (w *wait) stopWakingOthers() {
+	if w.follow != nil {
+		w.follow.Close()
+		w.follow = nil
+	}
 	if w.attendLock != nil {
 		// The lock ends with the process at the latest.
 		_ = w.attendLock.Unlock()
+		w.db.RingWaits(w.res.RoomID, w.heirs)
 	}
 }
 

@@ -200,8 +200,7 @@ func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 }
 
 // Save stores a room as a rule has changed it, together with the rule's events. It gives the events their
-// sequence numbers and returns the room as it was stored. If there are events, the room's waiters wake after
-// the commit.
+// sequence numbers and returns the room as it was stored. After the commit those waiters wake whom it concerns.
 func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, []stick.Event, error) {
 	if err := tx.lockRoom(after.ID); err != nil {
 		return after, nil, err
@@ -215,8 +214,8 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 
 	after = after.Stamp(events)
 	tx.highestTurn = max(tx.highestTurn, after.Turn.ID)
+	tx.RingFor(after.ID, after.RingAfter(before, events), len(events) > 0)
 	if len(events) > 0 {
-		tx.Ring(after.ID)
 		after.UpdatedAt = tx.Now()
 	}
 

@@ -235,7 +235,9 @@ func (db *DB) runUpdate(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, 
 	}
 
 	// From here on the waiters wake, even if the process dies.
-	ringer, err := db.Bell.Prepare(slices.Concat(tx.rings, tx.ringsHere)...)
+	ringer, err := db.Bell.PrepareRings(bell.Rings{
+		All: slices.Concat(tx.rings, tx.ringsHere), Some: tx.someRings,
+	})
 	if err != nil {
 		return nil, dialect.ErrNotWritable(db.opt.Dir, err)
 	}
@@ -263,6 +265,7 @@ type Tx struct {
 	meta        dialect.Meta              // see Generation
 	rings       []string                  // bells that ring after the commit, on all hosts
 	ringsHere   []string                  // on this host
+	someRings   []bell.SomeOf             // those that aren't for all; only where no other host has the database open
 	eventID     string                    // of an event that it has made, which shows whether it was committed
 	sums        map[stick.RoomID]string   // the last sum of the rooms that were loaded
 	paths       map[stick.RoomID][]string // where those rooms lie on this host, if several hosts share the database
@@ -417,15 +420,56 @@ func (tx *Tx) Generation() stick.Generation {
 	return g
 }
 
-// Ring wakes the waiters of a room after the commit.
+// Ring wakes all waiters of a room after the commit.
 func (tx *Tx) Ring(r stick.RoomID) { tx.addBell(&tx.rings, string(r)) }
 
+// RingFor wakes after the commit whom it concerns, and those who follow the log of the room, if it has grown.
+// Where other hosts have the database open, that is everybody.
+func (tx *Tx) RingFor(r stick.RoomID, ring stick.Ring, hasGrown bool) {
+	switch {
+	case tx.ManyHosts():
+		if hasGrown {
+			tx.Ring(r)
+		}
+	case ring.All:
+		tx.Ring(r)
+	case hasGrown || len(ring.Listeners) > 0:
+		tx.ringSome(string(r), ring.Listeners)
+	}
+}
+
+// ringSome rings those who follow a bell, and some listeners.
+func (tx *Tx) ringSome(bellName string, listeners []stick.ListenerID) {
+	i := slices.IndexFunc(tx.someRings, func(s bell.SomeOf) bool { return s.Room == bellName })
+	if i < 0 {
+		i = len(tx.someRings)
+		tx.someRings = append(tx.someRings, bell.SomeOf{Room: bellName})
+	}
+
+	some := &tx.someRings[i]
+	for _, l := range listeners {
+		tx.addBell(&some.Listeners, string(l))
+	}
+}
+
 // RingLooks wakes those who show a room to people, and no waiters, after the commit.
-func (tx *Tx) RingLooks(r stick.RoomID) { tx.addBell(&tx.rings, looksBell(r)) }
+func (tx *Tx) RingLooks(r stick.RoomID) {
+	if tx.ManyHosts() {
+		tx.addBell(&tx.rings, looksBell(r))
+		return
+	}
+	tx.ringSome(looksBell(r), nil)
+}
 
 // RingLooksHere is [Tx.RingLooks] on this host alone, for what happens too often to tell a server each time.
 // Other hosts see it with the next ring.
-func (tx *Tx) RingLooksHere(r stick.RoomID) { tx.addBell(&tx.ringsHere, looksBell(r)) }
+func (tx *Tx) RingLooksHere(r stick.RoomID) {
+	if tx.ManyHosts() {
+		tx.addBell(&tx.ringsHere, looksBell(r))
+		return
+	}
+	tx.ringSome(looksBell(r), nil)
+}
 
 func (tx *Tx) addBell(bells *[]string, name string) {
 	if !slices.Contains(*bells, name) {

@@ -75,6 +75,36 @@ type witness struct {
 // other hosts commit.
 func (db *DB) Watch(room stick.RoomID) (*Watch, error) { return db.watchBells(string(room)) }
 
+// WatchOwn is [DB.Watch] for a wait that is registered as a listener: it rings for what concerns the wait, see
+// [stick.Room.RingAfter]. Where other hosts have the database open, it rings for all that happens in the room.
+func (db *DB) WatchOwn(room stick.RoomID, l stick.ListenerID) (*Watch, error) {
+	if db.ManyHosts() {
+		return db.Watch(room)
+	}
+
+	w, err := db.Bell.WatchOwn(string(room), string(l))
+	if err != nil {
+		return nil, err
+	}
+	return &Watch{Watch: w, db: db, leave: func() {}}, nil
+}
+
+// RingWaits rings waits of a room although nothing was committed. Where other hosts have the database open, the
+// next commit does so.
+func (db *DB) RingWaits(room stick.RoomID, ring stick.Ring) {
+	if db.ManyHosts() || len(ring.Listeners) == 0 {
+		return
+	}
+
+	some := bell.SomeOf{Room: string(room)}
+	for _, l := range ring.Listeners {
+		some.Listeners = append(some.Listeners, string(l))
+	}
+	// Without it, they read when their nets say so.
+	r, _ := db.Bell.PrepareRings(bell.Rings{Some: []bell.SomeOf{some}})
+	r.Ring()
+}
+
 // WatchLooks is [DB.Watch] for whoever shows a room to people: it also rings for what only they see, such as
 // that an agent has become idle. Waits sleep on then.
 func (db *DB) WatchLooks(room stick.RoomID) (*Watch, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
@@ -293,27 +294,50 @@ func (o *Op) Save() (err error) {
 		o.Events[i].ID = o.Probes.eventID(o.FirstID + i)
 	}
 
+	if err := o.dropDeadListeners(); err != nil {
+		return err
+	}
+
 	o.Room, o.Events, err = o.Tx.Save(o.Before, o.Room, o.Me.signEvents(o.Events))
 	if err != nil {
 		return fmt.Errorf("save room: %w", err)
 	}
-	if o.Room.HasRestEnded(o.Before) {
+	if o.Tx.ManyHosts() && o.Room.HasRestEnded(o.Before) {
 		// Its wait may take the free stick now.
 		o.Tx.Ring(o.Room.ID)
 	}
 	if len(o.Events) > 0 {
 		o.Probes.changedRooms = append(o.Probes.changedRooms, o.Room.ID)
 	}
+	return nil
+}
 
-	// Waits whose processes have ended couldn't say so.
+// dropDeadListeners ends the waits whose processes have ended, which couldn't say so.
+func (o *Op) dropDeadListeners() error {
+	var dead []stick.ListenerID
 	for _, l := range o.Before.Listeners {
 		if o.Probes.Listeners[l.ID] == stick.Gone {
-			if err := o.Tx.DropListener(l.ID); err != nil {
-				return err
-			}
+			dead = append(dead, l.ID)
+		}
+	}
+	return o.EndListeners(dead...)
+}
+
+// EndListeners deletes the rows of waits that end, and rings whoever keeps the time in their place.
+func (o *Op) EndListeners(ended ...stick.ListenerID) error {
+	if len(ended) == 0 {
+		return nil
+	}
+	for _, id := range ended {
+		if err := o.Tx.DropListener(id); err != nil {
+			return err
 		}
 	}
 
+	o.Tx.RingFor(o.Room.ID, o.Room.RingWithout(ended...), false)
+	o.Room.Listeners = slices.DeleteFunc(slices.Clone(o.Room.Listeners), func(l stick.Listener) bool {
+		return slices.Contains(ended, l.ID)
+	})
 	return nil
 }
 
