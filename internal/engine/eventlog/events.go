@@ -270,6 +270,8 @@ func (l *Log) FollowEvents(
 			if err := deliver(res); err != nil {
 				return res, err
 			}
+			// More is likely to happen soon. A ring without an event for its caller leaves the net alone.
+			net.Reset()
 			continue
 		}
 
@@ -298,7 +300,6 @@ func (l *Log) awaitRing(
 	for {
 		select {
 		case <-watch.C:
-			net.Reset()
 			return false, nil
 		case <-t.C:
 			// Where no ring can be missed, it sleeps on.
