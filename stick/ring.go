@@ -105,10 +105,8 @@ func (r Room) concernsAll(before Room, events []Event) bool {
 	switch {
 	case slices.ContainsFunc(events, Event.concernsAll):
 		return true
-	case r.Closed != before.Closed, r.Paused != before.Paused, r.Generation != before.Generation:
-		return true
 	case r.Policy != before.Policy:
-		return true // deadlines follow from it
+		return true // deadlines follow from it, and a grant may change it
 
 	// Whoever waits may take the free stick, and whoever was passed over may be named again.
 	case t.State == Idle && b.State != Idle:
@@ -119,20 +117,6 @@ func (r Room) concernsAll(before Room, events []Event) bool {
 		return true
 	}
 
-	return r.hasLost(before)
-}
-
-// hasLost reports whether a member takes part no longer.
-func (r Room) hasLost(before Room) bool {
-	for i := range before.Members {
-		m := &before.Members[i]
-		// Rules rarely change the order of members.
-		isInPlace := i < len(r.Members) && r.Members[i].Agent == m.Agent
-		stays := isInPlace && r.Members[i].State == Joined
-		if m.State == Joined && !stays && !r.IsJoined(m.Agent) {
-			return true
-		}
-	}
 	return false
 }
 

@@ -117,6 +117,17 @@ func TestRoom_RingAfter_claim(t *testing.T) {
 		ringOf(f.RingAfter(before, f.Log[logged:])), "b c d")
 }
 
+// A limit that an agent lowers during another's turn applies from the next one on.
+func TestRoom_RingAfter_policy_of_the_next_turn(t *testing.T) {
+	f := ringRoom(t)
+	r, events, err := f.SetPolicy("b", false, []string{"owner_idle_ttl=" + (f.Policy.OwnerIdleTTL / 2).String()}, f.Now)
+	f.Must(f.TryCommit(r, events, err))
+	f.Releases()
+	before, logged := f.Room, len(f.Log)
+	f.Asks("b")
+	sticktest.Equal(t, "a claim rings", ringOf(f.RingAfter(before, f.Log[logged:])), "all")
+}
+
 // A reservation that nobody has claimed moves on to the next one.
 func TestRoom_RingAfter_reroute(t *testing.T) {
 	f := ringRoom(t).Releases()

@@ -134,6 +134,9 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 		return w.res, err
 	}
 
+	w.prepareToRegister(ctx)
+	defer w.listening.close()
+
 	err := w.answerOutsider(ctx, w.joinAndAsk(ctx))
 	w.traceRead(byStart, w.done || !w.q.Blocking, err)
 	if err == nil && !w.done && w.q.Blocking {
@@ -173,6 +176,8 @@ type wait struct {
 	knownIdle  bool            // the agent is known to be idle
 	done       bool            // res is the answer
 	listener   stick.Listener  // of a blocked wait
+	listening  listening       // its lock and its bell
+	registered bool            // its row was stored when it entered the room
 	next       stick.Time      // the next deadline, zero for none
 	now        stick.Time      // when next was computed
 	watched    []stick.Process // the processes whose end would change something
@@ -205,15 +210,30 @@ func (w *wait) joinAndAsk(ctx context.Context) error {
 			}
 		}
 
+		// Each run of the transaction begins anew.
+		w.cursor, w.registered = 0, false
+		registers := w.isListeningTo(o.Room.ID)
+		if registers {
+			if err := w.enterListener(o); err != nil {
+				return err
+			}
+		}
+
 		r, events, answer := o.Room.Ask(w.q, o.Probes.Probed, o.Tx.Now())
 		o.Apply(r, events)
 		err := w.buildAnswer(o.Tx, o.Probes, o.Room, answer, o.Events)
 		w.res.Joined, w.res.Note = o.Joined, o.Me.Note
+		if err != nil {
+			return err
+		}
 
 		if w.done && w.q.Blocking {
 			w.markReturned(o)
 		}
-		return err
+		if registers {
+			return w.storeListener(o)
+		}
+		return nil
 	}, nil)
 }
 

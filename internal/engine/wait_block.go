@@ -24,53 +24,17 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		_, w.hasInbox = w.e.core.Inboxes().InboxOf(w.me.Agent)
 	}
 
-	self, err := w.e.core.Config.Procs.Self()
-	if err != nil {
-		self = stick.Process{}
-	}
-
-	w.listener = stick.Listener{
-		ID: stick.ListenerID(db.NewID()), Agent: w.me.Agent, Purpose: w.q.Purpose,
-		Deaf: w.turnOnly(), Process: self,
-	}
-
-	// The order matters: lock, bell, then the transaction that adds the listener's row. Whoever reads the row
-	// finds the lock taken, and the bell rings for every commit after that transaction.
-	presence, err := db.Bell.TakePresence(string(w.listener.ID))
-	if err != nil {
-		return err
-	}
-	defer presence.Close()
-
-	watch, err := w.watchRoom()
-	if err != nil {
-		return err
-	}
-	defer watch.Close()
-
-	err = w.registerListener(ctx)
-	w.traceRead(byStart, w.done, err)
-	if err != nil {
-		return err
-	}
-	if w.done {
-		return nil
+	defer w.listening.close()
+	if !w.registered {
+		if err := w.register(ctx); err != nil || w.done {
+			return err
+		}
 	}
 
 	w.wakeOthers(ctx)
 	defer w.stopWakingOthers()
 
-	return w.sleepUntilAnswered(ctx, watch)
-}
-
-// watchRoom listens to what concerns the wait. The rules that pick whom a commit rings don't know who is shown
-// the room, nor which agents run in another's tool call, whose turn covers them: such a wait hears everything.
-func (w *wait) watchRoom() (*store.Watch, error) {
-	above := w.me.Above
-	if w.p.Shows != nil || len(above.Processes)+len(above.Agents) > 0 {
-		return w.db.Watch(w.res.RoomID)
-	}
-	return w.db.WatchOwn(w.res.RoomID, w.listener.ID)
+	return w.sleepUntilAnswered(ctx, w.listening.watch)
 }
 
 // sleepUntilAnswered sleeps and reads the room in turns, until there is something to act on.
@@ -151,28 +115,48 @@ func (w *wait) traceRead(why wakeCause, ends bool, err error) {
 	w.e.core.Config.Trace.WaitRead(r)
 }
 
+// register listens to the room and registers the wait, if it hasn't when it entered. The order matters: lock,
+// bell, then the transaction that adds the row.
+func (w *wait) register(ctx context.Context) error {
+	w.listening.close()
+	if err := w.listenTo(w.db, w.res.RoomID); err != nil {
+		return err
+	}
+
+	err := w.registerListener(ctx)
+	w.traceRead(byStart, w.done, err)
+	return err
+}
+
 // registerListener reads the room for the first time in a blocked wait, and adds the listener's row.
 func (w *wait) registerListener(ctx context.Context) error {
 	return w.askAndWrite(ctx, func(tx *store.Tx, probes *core.Probes, r *stick.Room) error {
 		if err := w.requireAlone(*r, probes, tx.Now()); err != nil {
 			return err
 		}
-
-		for _, l := range r.Listeners {
-			if w.replacesListener(l) {
-				if err := tx.DropListener(l.ID); err != nil {
-					return err
-				}
-
-				// The wait that is replaced has to read that it is.
-				tx.RingFor(r.ID, stick.Ring{Listeners: []stick.ListenerID{l.ID}}, tx.ManyHosts())
-			}
+		if err := w.replaceListeners(tx, r); err != nil {
+			return err
 		}
 
-		r.Listeners = slices.DeleteFunc(r.Listeners, w.replacesListener)
 		w.listener.StartedAt = tx.Now()
 		return w.addListenerRow(tx, r)
 	})
+}
+
+// replaceListeners ends the waits that this one replaces. They have to read that they are.
+func (w *wait) replaceListeners(tx *store.Tx, r *stick.Room) error {
+	for _, l := range r.Listeners {
+		if !w.replacesListener(l) {
+			continue
+		}
+		if err := tx.DropListener(l.ID); err != nil {
+			return err
+		}
+		tx.RingFor(r.ID, stick.Ring{Listeners: []stick.ListenerID{l.ID}}, tx.ManyHosts())
+	}
+
+	r.Listeners = slices.DeleteFunc(slices.Clone(r.Listeners), w.replacesListener)
+	return nil
 }
 
 // addListenerRow adds the listener's row.

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"talkingstick/internal/bell"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// A wait that blocks mostly enters its room, asks for the turn and registers in one transaction. For that it has
+// to listen before it begins, so it finds out first which room it will be.
+
+// listening is what a wait needs before it registers: whoever reads its row finds its lock taken, and its bell
+// rings for every commit after the row's.
+type listening struct {
+	room     stick.RoomID
+	presence *bell.Presence
+	watch    *store.Watch
+}
+
+func (l *listening) close() {
+	if l.watch != nil {
+		l.watch.Close()
+	}
+	if l.presence != nil {
+		l.presence.Close()
+	}
+	*l = listening{}
+}
+
+// prepareToRegister listens to the room that the wait is about to enter. Where it can't, the wait enters first and
+// registers then: there is no room, or others may be telling the agent something by an inbox.
+func (w *wait) prepareToRegister(ctx context.Context) {
+	if !w.q.Blocking || !w.e.core.Inboxes().Empty() {
+		return
+	}
+	place, err := w.e.core.Place(w.p.Where)
+	if err != nil {
+		return
+	}
+	db, err := w.e.core.Open(ctx, false)
+	if err != nil {
+		return
+	}
+
+	var chain []string
+	if place != nil {
+		chain = place.Chain
+	}
+
+	var room stick.RoomID
+	err = db.View(ctx, func(tx *store.Tx) error {
+		room, _, err = tx.TurnAt(w.p.RoomID, chain)
+		return err
+	})
+	if err == nil && room != "" {
+		_ = w.listenTo(db, room)
+	}
+}
+
+// listenTo takes the lock of the wait, and then listens to a room.
+func (w *wait) listenTo(db *store.DB, room stick.RoomID) (err error) {
+	self, err := w.e.core.Config.Procs.Self()
+	if err != nil {
+		self = stick.Process{}
+	}
+	w.listener = stick.Listener{
+		ID: stick.ListenerID(db.NewID()), Agent: w.me.Agent, Purpose: w.q.Purpose,
+		Deaf: w.turnOnly(), Process: self,
+	}
+
+	l := listening{room: room}
+	if l.presence, err = db.Bell.TakePresence(string(w.listener.ID)); err == nil {
+		l.watch, err = w.watchRoom(db, room)
+	}
+	if err != nil {
+		l.close()
+		w.listener = stick.Listener{}
+		return err
+	}
+
+	w.listening = l
+	return nil
+}
+
+// watchRoom listens to what concerns the wait. The rules that pick whom a commit rings don't know who is shown
+// the room, nor which agents run in another's tool call, whose turn covers them: such a wait hears everything.
+func (w *wait) watchRoom(db *store.DB, room stick.RoomID) (*store.Watch, error) {
+	by := w.p.Caller
+	if w.p.Shows != nil || len(by.Above)+len(by.AboveIn) > 0 {
+		return db.Watch(room)
+	}
+	return db.WatchOwn(room, w.listener.ID)
+}
+
+// isListeningTo reports whether the wait listens to the room that it has entered.
+func (w *wait) isListeningTo(room stick.RoomID) bool {
+	return w.listening.watch != nil && w.listening.room == room
+}
+
+// enterListener adds the wait to the listeners of the room that it enters, and ends those that it replaces.
+func (w *wait) enterListener(o *op) error {
+	w.listener.Agent, w.listener.StartedAt = w.me.Agent, o.Tx.Now()
+	if err := w.replaceListeners(o.Tx, &o.Room); err != nil {
+		return err
+	}
+
+	o.Room.Listeners = append(slices.Clip(o.Room.Listeners), w.listener)
+	o.Probes.Listeners[w.listener.ID] = stick.Alive
+	return nil
+}
+
+// storeListener stores the row of a wait that goes on, or forgets that of one that has its answer.
+func (w *wait) storeListener(o *op) error {
+	w.registered = !w.done
+	if w.done {
+		o.Room.Listeners = slices.DeleteFunc(slices.Clone(o.Room.Listeners), func(l stick.Listener) bool {
+			return l.ID == w.listener.ID
+		})
+		return nil
+	}
+
+	o.Tx.RingLooksHere(o.Room.ID)
+	return errors.Join(w.planWake(o.Tx, o.Probes, o.Room), o.Tx.PutListener(o.Room.ID, w.listener))
+}
