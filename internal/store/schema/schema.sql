@@ -503,4 +503,6 @@ CREATE INDEX calls_late ON calls (room_id, checkout) WHERE late = 1;
 
 CREATE INDEX members_name ON members (name);
 
+CREATE INDEX receipts_owed ON receipts (room_id, agent_id, owes, read_at) WHERE is_open = 1;
+
 INSERT INTO counters (name, value) VALUES ('event_seq', 0);
