@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/proc"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -42,8 +41,6 @@ func (w *wait) sleepUntilAnswered(ctx context.Context, watch *store.Watch) error
 	s := newSleep(w.e.core.Config.Procs, watch, w.p.Caller.Process, core.WaitLimit(w.p.MaxWaitMS, w.p.AtMost, w.maxWait))
 	defer s.close()
 	s.alone = w.e.core.Config.Alone
-
-	proc.ReleaseMemory()
 
 	for !w.done {
 		if w.p.Shows != nil {

@@ -38,6 +38,7 @@ type waitSleep struct {
 	suspended bool         // the machine was suspended meanwhile
 	alone     bool         // nothing else goes on in this process
 	failed    bool         // the last read did
+	released  bool         // it has given memory back
 }
 
 // suspendedAfter is how far the wall clock must run ahead of the monotonic one before a sleep counts as a
@@ -98,6 +99,15 @@ func (s *waitSleep) startNet(now time.Time) time.Duration {
 	return s.netAt.Sub(now)
 }
 
+// releaseMemory gives back memory once the wait has slept for a while. In a busy room it is soon awake again, and
+// getting the pages back costs a tenth of a hand-over.
+func (s *waitSleep) releaseMemory() {
+	if !s.released {
+		s.released = true
+		proc.ReleaseMemory()
+	}
+}
+
 // sleepUntil sleeps until the room should be read again. next is a deadline that was computed at now, zero
 // for none.
 func (s *waitSleep) sleepUntil(ctx context.Context, next, now stick.Time, watched []stick.Process) wakeCause {
@@ -141,6 +151,7 @@ func (s *waitSleep) sleepUntil(ctx context.Context, next, now stick.Time, watche
 			why = byDeadline
 		case <-net.C:
 			s.netAt = time.Time{}
+			s.releaseMemory()
 			if more := s.watch.SleepOn(s.net); more > 0 {
 				net.Reset(more)
 				s.netAt = time.Now().Add(more)
