@@ -20,6 +20,10 @@ const conflictsLimit = 20 * time.Second
 type GetConflictsParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
+
+	// Shows is told while git compares how many of the pairs are done; several goroutines may call it. It may be
+	// nil.
+	Shows func(done, pairs int) `json:"-"`
 }
 
 // GetConflictsResult lists where the working trees of the room's repository conflict.
@@ -66,7 +70,8 @@ type Uncompared struct {
 }
 
 // GetConflicts finds out where the working trees of a room's repository conflict. git tries the merge of each
-// pair, with the uncommitted changes. It writes nothing, neither in the room nor in the repository. It fails
+// pair, with the uncommitted changes, unless both sides are as they were when it did so last. It writes nothing,
+// neither in the room nor in the repository. It fails
 // with [stick.CodeNoRoom], [stick.CodeNoRepository], [stick.CodeGitMissing], [stick.CodeGitTooOld] and, when
 // git takes too long, [stick.CodeInternal].
 // See docs/decisions/reservations-and-patterns.md#what-tt-conflicts-compares.
@@ -93,7 +98,8 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 	// No transaction is open here: git may take seconds.
 	limited, cancel := context.WithTimeout(ctx, conflictsLimit)
 	defer cancel()
-	seen, err := e.core.Config.Git.Collisions(limited, dir)
+	file := e.knownPairsFile(dir)
+	seen, err := e.core.Config.Git.Collisions(limited, dir, readKnownPairs(file), p.Shows)
 	switch {
 	case ctx.Err() != nil:
 		// The caller gave up. That isn't a limit of git.
@@ -103,6 +109,8 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 	case err != nil:
 		return res, err
 	}
+
+	keepKnownPairs(file, seen.Known)
 
 	workers := map[string]stick.AgentID{} // by branch
 	err = e.core.Read(ctx, p.Where, p.Caller, func(

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"talkingstick/stick"
 )
@@ -39,6 +40,7 @@ type Collisions struct {
 	Sides   []Side
 	Found   []Collision
 	LeftOut []LeftOut
+	Known   KnownPairs // for the next run
 }
 
 // Limits of the work.
@@ -47,15 +49,22 @@ const (
 	maxFiles    = 10_000   // uncommitted ones, of one side
 	maxFile     = 64 << 20 // bytes of an uncommitted file
 	maxPaths    = 200      // of one pair of sides
-	maxParallel = 2        // pairs that are compared at a time
+	maxParallel = 2        // sides that are read, and pairs that are compared, at a time
 )
 
 // Collisions tries to merge each pair of working trees of the repository that dir lies in, with their
-// uncommitted changes. It writes nothing to the repository. When ctx ends, it leaves the remaining
-// pairs out and says so. It fails with [stick.CodeNoRepository], [stick.CodeGitMissing] and
+// uncommitted changes, except for those that are known. It writes nothing to the repository. When ctx ends, it
+// leaves the remaining pairs out and says so. shows is told how many of the pairs are done, and may be nil. It
+// fails with [stick.CodeNoRepository], [stick.CodeGitMissing] and
 // [stick.CodeGitTooOld].
-func (c Client) Collisions(ctx context.Context, dir string) (Collisions, error) {
-	if err := c.requireVersion(ctx, dir, 2, 38); err != nil {
+func (c Client) Collisions(
+	ctx context.Context, dir string, known KnownPairs, shows func(done, pairs int),
+) (Collisions, error) {
+	version, err := c.gitVersion(ctx, dir)
+	if err != nil {
+		return Collisions{}, c.explainFailure(dir, err)
+	}
+	if err := checkVersion(version, 2, 38); err != nil {
 		return Collisions{}, err
 	}
 
@@ -70,7 +79,9 @@ func (c Client) Collisions(ctx context.Context, dir string) (Collisions, error) 
 	}
 	defer s.removeFiles()
 
-	x := &comparison{scratch: s, dir: dir, cache: map[[2]string]map[string]string{}}
+	x := &comparison{scratch: s, dir: dir, known: known, shows: shows, cache: map[[2]string]map[string]string{}}
+	x.result.Known = KnownPairs{}
+	x.readSettings(ctx, version)
 	x.readSides(ctx, trees)
 	x.compareSides(ctx)
 	return x.result, nil
@@ -79,12 +90,14 @@ func (c Client) Collisions(ctx context.Context, dir string) (Collisions, error) 
 // comparison is one run of [Client.Collisions].
 type comparison struct {
 	*scratch
-	dir    string
-	result Collisions
+	dir      string
+	settings string // sum of what decides how git merges, besides the commits
+	known    KnownPairs
+	shows    func(done, pairs int)
+	result   Collisions
 
-	mu      sync.Mutex // guards the rest, and what pairs add to the result
-	cache   map[[2]string]map[string]string
-	started int // how many pairs have begun
+	mu    sync.Mutex // guards the rest, and what sides and pairs add to the result
+	cache map[[2]string]map[string]string
 }
 
 func (x *comparison) leaveOut(what stick.Words, format string, args ...any) {
@@ -104,16 +117,31 @@ func (x *comparison) readSides(ctx context.Context, trees []Worktree) {
 			x.leaveOut(sideName(name), "only %d working trees are compared", maxSides)
 			continue
 		}
-
-		side := Side{Worktree: trees[i], Name: name, commit: trees[i].Head}
-		if side.Gone {
-			x.leaveOut(sideName(name), "its directory is missing: only its commits are compared")
-		} else {
-			x.readUncommitted(ctx, &side)
-		}
-
-		x.result.Sides = append(x.result.Sides, side)
+		x.result.Sides = append(x.result.Sides, Side{Worktree: trees[i], Name: name, commit: trees[i].Head})
 	}
+
+	inParallel(len(x.result.Sides), func(i int) {
+		side := &x.result.Sides[i]
+		if side.Gone {
+			x.leaveOut(sideName(side.Name), "its directory is missing: only its commits are compared")
+			return
+		}
+		x.readUncommitted(ctx, side)
+	})
+}
+
+// inParallel calls work with each number below count, a few at a time.
+func inParallel(count int, work func(i int)) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range maxParallel {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < count; i = int(next.Add(1)) - 1 {
+				work(i)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // readUncommitted puts a side's uncommitted changes into a scratch commit.
@@ -205,41 +233,27 @@ func (x *comparison) compareSides(ctx context.Context) {
 
 	// Each pair has its own place, so that the order doesn't depend on who was faster.
 	found := make([][]Collision, len(pairs))
-	late := 0
-	var work sync.WaitGroup
-	for range maxParallel {
-		work.Go(func() {
-			for {
-				x.mu.Lock()
-				i := x.started
-				x.started++
-				x.mu.Unlock()
+	late, done := 0, 0
+	inParallel(len(pairs), func(i int) {
+		p := pairs[i]
+		var err error
+		found[i], err = x.comparePair(ctx, p.a, p.b)
+		if err != nil && ctx.Err() == nil {
+			x.leaveOut(pairName(p.a.Name, p.b.Name), "%s", failureText(ctx, err))
+		}
 
-				if i >= len(pairs) {
-					return
-				}
-
-				var err error
-				p := pairs[i]
-				if found[i], err = x.comparePair(ctx, p.a, p.b); err == nil {
-					continue
-				}
-
-				if ctx.Err() == nil {
-					x.leaveOut(pairName(p.a.Name, p.b.Name), "%s", failureText(ctx, err))
-					continue
-				}
-
-				x.mu.Lock()
-				late++
-				x.mu.Unlock()
-			}
-		})
-	}
-
-	work.Wait()
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if err != nil && ctx.Err() != nil {
+			late++
+		}
+		if done++; x.shows != nil {
+			x.shows(done, len(pairs))
+		}
+	})
 
 	if late > 0 {
+		x.keepUnreached()
 		x.leaveOut(stick.Wordsf("%d of %d pairs", late, len(pairs)), "time ran out")
 	}
 
@@ -249,6 +263,10 @@ func (x *comparison) compareSides(ctx context.Context) {
 
 // comparePair compares two sides.
 func (x *comparison) comparePair(ctx context.Context, a, b *Side) ([]Collision, error) {
+	if found, ok := x.findKnown(a, b); ok {
+		return found, nil
+	}
+
 	base, err := x.mergeBase(ctx, x.dir, a.commit, b.commit)
 	switch {
 	case err != nil:
@@ -258,6 +276,7 @@ func (x *comparison) comparePair(ctx context.Context, a, b *Side) ([]Collision, 
 		return nil, nil
 	case base == a.commit || base == b.commit:
 		// One side contains the other.
+		x.remember(a, b, nil)
 		return nil, nil
 	}
 
@@ -277,8 +296,10 @@ func (x *comparison) comparePair(ctx context.Context, a, b *Side) ([]Collision, 
 		return nil, err
 	}
 
-	paths := x.limitPaths(a, b, slices.Concat(sortedPaths(conflicts), changedInBoth(inA, inB, conflicts)))
+	all := slices.Concat(sortedPaths(conflicts), changedInBoth(inA, inB, conflicts))
+	paths := x.limitPaths(a, b, all)
 	if len(paths) == 0 {
+		x.remember(a, b, nil)
 		return nil, nil
 	}
 
@@ -304,6 +325,10 @@ func (x *comparison) comparePair(ctx context.Context, a, b *Side) ([]Collision, 
 		}
 	}
 
+	// What was left out is said again.
+	if len(paths) == len(all) {
+		x.remember(a, b, found)
+	}
 	return found, nil
 }
 

@@ -17,10 +17,15 @@ import (
 // collide shows the collisions of the repository at dir, one a line.
 func collide(t *testing.T, ctx context.Context, dir string) (found []string, seen Collisions) {
 	t.Helper()
-	seen, err := Client{}.Collisions(ctx, dir)
+	seen, err := Client{}.Collisions(ctx, dir, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return describeCollisions(seen), seen
+}
+
+// describeCollisions shows collisions, one a line.
+func describeCollisions(seen Collisions) (found []string) {
 	found = []string{}
 	for _, c := range seen.Found {
 		kind := "both"
@@ -31,7 +36,7 @@ func collide(t *testing.T, ctx context.Context, dir string) (found []string, see
 			fmt.Sprintf("%s × %s: %q %s %v × %v", c.A.Name, c.B.Name, c.Path, kind, c.ALines, c.BLines))
 	}
 
-	return found, seen
+	return found
 }
 
 // numbered is a file of n lines, of which some are replaced.
@@ -259,7 +264,7 @@ func TestCollisionsInTime(t *testing.T) {
 	if diff != "" || len(x.result.Found) > 0 {
 		t.Errorf("found %v (-want +got)\n%s", x.result.Found, diff)
 	}
-	if _, err := (Client{}).Collisions(over, dir); err == nil {
+	if _, err := (Client{}).Collisions(over, dir, nil, nil); err == nil {
 		t.Error("no failure where nothing could be asked in time")
 	}
 }
@@ -283,7 +288,7 @@ func TestCollisionsBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	large.Close()
-	seen, err := Client{}.Collisions(t.Context(), dir)
+	seen, err := Client{}.Collisions(t.Context(), dir, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,10 +324,10 @@ func TestVersion(t *testing.T) {
 		}
 	}
 
-	if _, err := (Client{Path: filepath.Join(t.TempDir(), "git")}).Collisions(t.Context(), "."); stick.CodeOf(err) != stick.CodeGitMissing {
+	if _, err := (Client{Path: filepath.Join(t.TempDir(), "git")}).Collisions(t.Context(), ".", nil, nil); stick.CodeOf(err) != stick.CodeGitMissing {
 		t.Errorf("without git: %v", err)
 	}
-	if _, err := (Client{}).Collisions(t.Context(), t.TempDir()); stick.CodeOf(err) != stick.CodeNoRepository {
+	if _, err := (Client{}).Collisions(t.Context(), t.TempDir(), nil, nil); stick.CodeOf(err) != stick.CodeNoRepository {
 		t.Errorf("outside of a repository: %v", err)
 	}
 }

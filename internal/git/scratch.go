@@ -9,15 +9,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // scratch lets git work with uncommitted changes and leave no trace in the repository. Git writes
 // objects and indexes to a temporary directory, and only reads those of the repository.
 type scratch struct {
-	git  Client
-	tmp  string
-	env  []string
-	made int // commits
+	git Client
+	tmp string
+	env []string
+
+	objects string       // the folder of the repository's own objects
+	made    atomic.Int64 // commits
 }
 
 // quietFlags turns off what a repository may have configured beside the operation itself: hooks, a daemon
@@ -38,7 +41,7 @@ func (c Client) newScratch(ctx context.Context, dir string) (*scratch, error) {
 		return nil, fmt.Errorf("make a temporary directory: %w", err)
 	}
 
-	s := &scratch{git: c, tmp: tmp, env: []string{
+	s := &scratch{git: c, tmp: tmp, objects: objects, env: []string{
 		"GIT_OBJECT_DIRECTORY=" + filepath.Join(tmp, "objects"),
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quoteAlternate(objects),
 		"GIT_NO_LAZY_FETCH=1", // reading never uses the network
@@ -73,8 +76,7 @@ func (s *scratch) runGit(ctx context.Context, dir string, in io.Reader, env []st
 // commitPaths commits the given paths of a working tree to the scratch, on top of its HEAD. In the middle of
 // a merge, the merged commit is the second parent.
 func (s *scratch) commitPaths(ctx context.Context, w Worktree, paths []string) (string, error) {
-	s.made++
-	index := filepath.Join(s.tmp, fmt.Sprintf("index-%d", s.made))
+	index := filepath.Join(s.tmp, fmt.Sprintf("index-%d", s.made.Add(1)))
 
 	// A copy of its index saves git from reading the files that haven't changed.
 	real, err := s.git.runLine(ctx, w.Path, "rev-parse", "--path-format=absolute", "--git-path", "index")

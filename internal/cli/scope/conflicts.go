@@ -33,11 +33,25 @@ func ConflictsCmd(a *app.Run) *cobra.Command {
 		}
 
 		return app.Show(a, func(e app.Operations, by core.Caller) (engine.GetConflictsResult, error) {
-			return e.GetConflicts(c.Context(), engine.GetConflictsParams{Caller: by, Where: w})
+			l := a.StartProgress(true)
+			defer l.End()
+
+			l.SetText(func() term.Text { return term.Textf("reading the working trees") })
+			return e.GetConflicts(c.Context(), engine.GetConflictsParams{Caller: by, Where: w, Shows: showsPairs(l)})
 		}, showConflicts)
 	}
 
 	return c
+}
+
+// showsPairs has a line on the terminal say how many pairs are compared: with many working trees that takes
+// seconds.
+func showsPairs(l *app.ProgressLine) func(done, pairs int) {
+	return func(done, pairs int) {
+		l.SetText(func() term.Text {
+			return term.Textf("comparing working trees: %d of %d pairs", done, pairs)
+		})
+	}
 }
 
 // showConflicts adds a table for each pair of sides that collide, and the next step.
