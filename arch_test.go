@@ -410,6 +410,7 @@ var edges = map[string]map[string]string{
 		"internal/engine/upkeep":        "the operations on the data directory, which it makes",
 		"internal/git":                  "what working trees collide on",
 		"internal/harness":              "the inboxes of idle agents",
+		"internal/plainfile":            "the files of what comparisons of working trees have found",
 		"internal/proc":                 "deaths of processes",
 		"internal/store":                "what is read and saved",
 		"internal/wake":                 "the inboxes of harnesses, in which idle agents are told what is new",

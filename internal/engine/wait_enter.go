@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"talkingstick/internal/bell"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
 // A wait that blocks mostly enters its room, asks for the turn and registers in one transaction. For that it has
-// to listen before it begins, so it finds out first which room it will be.
+// to listen before it begins, so it finds out first which room that is.
 
 // listening is what a wait needs before it registers: whoever reads its row finds its lock taken, and its bell
 // rings for every commit after the row's.
@@ -125,4 +126,91 @@ func (w *wait) storeListener(o *op) error {
 
 	o.Tx.RingLooksHere(o.Room.ID)
 	return errors.Join(w.planWake(o.Tx, o.Probes, o.Room), o.Tx.PutListener(o.Room.ID, w.listener))
+}
+
+// register listens to the room and registers the wait, if it hasn't when it entered. The order matters: lock,
+// bell, then the transaction that adds the row.
+func (w *wait) register(ctx context.Context) error {
+	w.listening.close()
+	if err := w.listenTo(w.db, w.res.RoomID); err != nil {
+		return err
+	}
+
+	err := w.registerListener(ctx)
+	w.traceRead(byStart, w.done, err)
+	return err
+}
+
+// registerListener reads the room for the first time in a blocked wait, and adds the listener's row.
+func (w *wait) registerListener(ctx context.Context) error {
+	return w.askAndWrite(ctx, func(tx *store.Tx, probes *core.Probes, r *stick.Room) error {
+		if err := w.requireAlone(*r, probes, tx.Now()); err != nil {
+			return err
+		}
+		if err := w.replaceListeners(tx, r); err != nil {
+			return err
+		}
+
+		w.listener.StartedAt = tx.Now()
+		return w.addListenerRow(tx, r)
+	})
+}
+
+// replaceListeners ends the waits that this one replaces. They have to read that they are.
+func (w *wait) replaceListeners(tx *store.Tx, r *stick.Room) error {
+	for _, l := range r.Listeners {
+		if !w.replacesListener(l) {
+			continue
+		}
+		if err := tx.DropListener(l.ID); err != nil {
+			return err
+		}
+		tx.RingFor(r.ID, stick.Ring{Listeners: []stick.ListenerID{l.ID}}, tx.ManyHosts())
+	}
+
+	r.Listeners = slices.DeleteFunc(slices.Clone(r.Listeners), w.replacesListener)
+	return nil
+}
+
+// addListenerRow adds the listener's row.
+func (w *wait) addListenerRow(tx *store.Tx, r *stick.Room) error {
+	// The room that was read keeps its rows.
+	r.Listeners = append(slices.Clip(r.Listeners), w.listener)
+	tx.RingLooksHere(r.ID)
+	return tx.PutListener(r.ID, w.listener)
+}
+
+// hasListenerRow reports whether the listener's row is there.
+func (w *wait) hasListenerRow(r stick.Room) bool {
+	return slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool { return l.ID == w.listener.ID })
+}
+
+// lostListenerRow reports whether the listener's row is gone although no other wait has replaced this one. A
+// server that its standby has replaced may have lost the row, and the wait itself has deleted it where the
+// answer to a commit got lost.
+func (w *wait) lostListenerRow(r stick.Room) bool {
+	if w.hasListenerRow(r) || r.WaitStatusOf(w.me.Agent) != "" {
+		return false
+	}
+	if w.me.Agent.Human() {
+		return true // people may wait in several terminals
+	}
+
+	return !slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool {
+		return l.Agent == w.me.Agent && (l.Purpose == stick.Wake) == w.forIdle
+	})
+}
+
+// replacesListener reports whether the wait ends l, another wait of its member. It does so on request, and
+// when both would wake the same idle agent.
+func (w *wait) replacesListener(l stick.Listener) bool {
+	if l.Agent != w.me.Agent || l.ID == w.listener.ID {
+		return false
+	}
+
+	if w.forIdle || l.Purpose == stick.Wake {
+		return w.forIdle && l.Purpose == stick.Wake
+	}
+
+	return w.p.Replace && !w.me.Agent.Human()
 }
