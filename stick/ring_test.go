@@ -128,6 +128,20 @@ func TestRoom_RingAfter_policy_of_the_next_turn(t *testing.T) {
 	sticktest.Equal(t, "a claim rings", ringOf(f.RingAfter(before, f.Log[logged:])), "all")
 }
 
+// Each wait has its own time for an offer, which counts from the last one. The next grant ends that.
+func TestRoom_RingAfter_offer(t *testing.T) {
+	f := ringRoom(t).Gone("a")
+	f.Settles("b")
+	before, logged := f.Room, len(f.Log)
+	sticktest.Equal(t, "b is told", f.Asks("b").Status, stick.TakeoverAvailable)
+	sticktest.Equal(t, "an offer rings", ringOf(f.RingAfter(before, f.Log[logged:])), "all")
+
+	f.Alive("a")
+	before, logged = f.Room, len(f.Log)
+	f.Releases()
+	sticktest.Equal(t, "a release after it rings", ringOf(f.RingAfter(before, f.Log[logged:])), "b c d")
+}
+
 // A reservation that nobody has claimed moves on to the next one.
 func TestRoom_RingAfter_reroute(t *testing.T) {
 	f := ringRoom(t).Releases()
