@@ -95,23 +95,6 @@ func (c Client) forEachRef(
 	return lines, nil
 }
 
-// Ref finds one ref by its full name.
-func (c Client) Ref(ctx context.Context, dir, name string) (Ref, bool, error) {
-	refs, err := c.Refs(ctx, dir, name)
-	if err != nil {
-		return Ref{}, false, err
-	}
-
-	// A name is a pattern, too, which refs below it match.
-	for _, r := range refs {
-		if r.Name == name {
-			return r, true, nil
-		}
-	}
-
-	return Ref{}, false, nil
-}
-
 // Tips returns the commits that only a ref may name: the one that it names, or all of the stash, whose name
 // is refs/stash. A ref that doesn't exist has none.
 func (c Client) TipsOfRef(ctx context.Context, dir, ref string) ([]string, error) {
