@@ -72,7 +72,7 @@ func TestRoom_RingAfter(t *testing.T) {
 		},
 		{
 			"a member joins", func(f *sticktest.Fixture) {
-				r, events, _, err := f.Join("g", true, f.Now)
+				r, events, _, err := f.Join("g", "", true, f.Now)
 				f.Must(f.TryCommit(r, events, err))
 			}, "",
 		},
