@@ -1,7 +1,7 @@
 package stick
 
 import (
-	"hash/fnv"
+	"crypto/sha256"
 	"regexp"
 	"strconv"
 	"strings"
@@ -70,9 +70,8 @@ func ChooseName(a AgentID, isTaken func(name string) (bool, error)) (string, err
 
 	harness, _, _ := strings.Cut(string(a), ":")
 	words := nameWords()
-	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(a))
-	begin := int(sum.Sum32() % uint32(len(words)))
+	sum := sha256.Sum256([]byte(a))
+	begin := (int(sum[0])<<8 | int(sum[1])) % len(words)
 
 	for round := 1; ; round++ {
 		for i := range words {

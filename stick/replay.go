@@ -308,7 +308,7 @@ func (c *Record) Rebuild(r Room) (Room, error) {
 	r.Members = nil
 	for a, m := range c.Members {
 		r.Members = append(r.Members, Member{
-			Agent: a, State: m.State, Ordinal: m.Ordinal, JoinSeq: m.JoinSeq, HeldSeq: m.HeldSeq, Session: c.Sessions[a],
+			Agent: a, Name: m.Name, State: m.State, Ordinal: m.Ordinal, JoinSeq: m.JoinSeq, HeldSeq: m.HeldSeq, Session: c.Sessions[a],
 		})
 	}
 

@@ -85,7 +85,7 @@ var firstTyped = [][2]string{
 	{"logs", "tt log"},
 	{"history", "tt log"},
 	{"show", "tt status"},
-	{"backup", "tt rescue list"},
+	{"snapshots", "tt rescue list"},
 	{"revert", "tt undo"},
 	{"settings", "tt config"},
 	{"note hello", "tt notes add"},

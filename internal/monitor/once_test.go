@@ -16,6 +16,8 @@ type two struct{ Operations }
 
 func (two) Now() stick.Time { return 1 }
 
+func (two) AgentNames(context.Context) (map[stick.AgentID]string, error) { return nil, nil }
+
 func (two) ListRooms(context.Context, engine.ListRoomsParams) (engine.ListRoomsResult, error) {
 	return engine.ListRoomsResult{Rooms: []engine.ListedRoom{{RoomID: "one"}, {RoomID: "two"}}, Hidden: 3}, nil
 }

@@ -82,6 +82,12 @@ func (a *Actor) WorkerNext(p task.WorkerNextParams) Answer[task.WorkerNextResult
 	return runOperation(a, "WorkerNext", a.Tasks.WorkerNext, p)
 }
 
+// NextReview is the operation of that name.
+func (a *Actor) NextReview(p task.NextReviewParams) Answer[task.NextReviewResult] {
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "NextReview", a.Tasks.NextReview, p)
+}
+
 // WorkerAfter is the operation of that name.
 func (a *Actor) WorkerAfter(p task.WorkerAfterParams) Answer[task.WorkerAfterResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)

@@ -70,8 +70,8 @@ func TestEveryOperationHasAStory(t *testing.T) {
 
 // withoutActor are the operations that stories call by themselves.
 var withoutActor = []string{
-	"AskedPerson", "Check", "CheckCopies", "EditChecked", "FinishSnapshots", "NoteCommits", "RecordShown", "RecordShownByHook",
-	"RescueFiles", "TellNews", "WatchRooms",
+	"AgentNames", "AskedPerson", "Check", "CheckCopies", "EditChecked", "FinishSnapshots", "NoteCommits", "RecordShown", "RecordShownByHook",
+	"RescueFiles", "RunLander", "TellNews", "WatchRooms",
 }
 
 // operation reports whether a method is an operation: it takes a context first, and returns an error or a

@@ -45,8 +45,8 @@ func TestCheckFindsDamage(t *testing.T) {
 		},
 		{
 			"a member that never joined",
-			"INSERT INTO members SELECT room_id, 'gemini:x', 9, 'joined', 0, 0, 0, 0, 0, 0, 0, '', '', 0, 0, '', '', 0, 0 FROM rooms",
-			"member gemini:x is {joined 9 0 0}, and the log says { 0 0 0}",
+			"INSERT INTO members SELECT room_id, 'gemini:x', 9, 'joined', 0, 0, 0, 0, 0, 0, 0, '', '', 0, 0, '', '', 0, 0, '' FROM rooms",
+			"member gemini:x is {joined 9 0 0 }, and the log says { 0 0 0 }",
 		},
 		{"a member lost", "DELETE FROM members WHERE agent_id = 'codex:b'", "the number of members is 1"},
 		{

@@ -129,6 +129,9 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, _, process := tx.SessionOf(p)
 		_, before := tx.AgentsCarriedBefore(p, "codex:b")
 		_, known := tx.IsKnownName("codex:b")
+		_, names := tx.AgentNames()
+		_, name := tx.NameOf("codex:b")
+		_, taken := tx.IsTakenName(id, "codex-otter", 0)
 		_, processes := tx.Processes("codex:b")
 		_, held := tx.RoomsHeldBy("codex:b")
 		_, rooms := tx.RoomsOf("codex:b")
@@ -145,7 +148,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, receipts := tx.Receipts(sent.Seq)
 		_, owed := tx.OpenReceipts(id, "codex:b")
 		_, _, open := tx.CountOpen(id, "codex:b")
-		return try(signs, owes, agent, running, process, before, known, processes, held, rooms, hooked, hook,
+		return try(signs, owes, agent, running, process, before, known, names, name, taken, processes, held, rooms, hooked, hook,
 			older, listener, cursor, last, event, receipt, receipts, owed, open)
 	})
 
@@ -313,6 +316,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, openTasks := tx.OpenTasks(id)
 		_, mine := tx.TasksOf(id, "codex:b")
 		_, openMine := tx.OpenTasksOf(id, []stick.AgentID{"codex:b", "claude:a"})
+		_, itself := tx.MergesByItself(id, stick.Task{State: stick.TaskApproved, ApprovedSeq: 1})
 		_, attempts := tx.Attempts(id, "T1")
 		_, reviews := tx.Reviews(id, "T1")
 		_, comments := tx.Comments(id, "T1")
@@ -332,7 +336,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, slots := tx.Slots(id, stick.Checkout{})
 		_, setups := tx.Setups(id, "")
 		_, setup := tx.Setups(id, "T1")
-		return try(accepted, later, slots, setups, setup, task, tasks, queue, openTasks, mine, openMine, attempts,
+		return try(accepted, itself, later, slots, setups, setup, task, tasks, queue, openTasks, mine, openMine, attempts,
 			reviews, comments, openComments, seen, runs, withWorkers, run, open, of, ever, intent, has, found)
 	})
 

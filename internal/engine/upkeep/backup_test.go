@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/storetest"
+	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
 
@@ -71,7 +72,8 @@ func TestBackupDB_Keep(t *testing.T) {
 // TestBackupDB_OnServer: tt names the server's own program, and no password.
 func TestBackupDB_OnServer(t *testing.T) {
 	if !storetest.OnServer(t) {
-		t.Skip("it is about servers")
+		testenv.Leaves(t, testenv.Server, "what tt says of a server")
+		return
 	}
 
 	s := scene.New(t)

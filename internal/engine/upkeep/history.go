@@ -224,5 +224,5 @@ func escapedRune(json []byte) (r rune, size int) {
 // errNoExport is the error for what isn't an exported room.
 func errNoExport(why stick.Words) *stick.Error {
 	return stick.Errorf(stick.CodeUsage, "this is no exported room: %s", why).
-		Hintf("write one on the other machine: tt export >room.jsonl; nothing was changed")
+		Hintf("write one on the other machine, into a file: %s; nothing was changed", stick.Cmd("tt export"))
 }
