@@ -293,7 +293,7 @@ func (s *stage) takeTurns(first, second *realharness.Harness, connect func(both 
 	got := results(right)
 	if len(got) == 0 ||
 		!strings.Contains(got[0], "your turn, turn 2") ||
-		!strings.Contains(got[0], "handoff from "+first.Name+":") ||
+		!strings.Contains(got[0], "handoff from "+first.Name+"-") ||
 		!strings.Contains(got[0], "do the second half") {
 		t.Errorf("%s was woken with\n%s", second.Name, strings.Join(got, "\n---\n"))
 	}

@@ -188,7 +188,7 @@ func (l *losing) runs(c loss) string {
 
 // matches reports whether a text has what is wanted of the worker.
 func (l *losing) matches(text, want string) bool {
-	return regexp.MustCompile(strings.ReplaceAll(want, "%s", regexp.QuoteMeta(l.worker.id))).MatchString(text)
+	return regexp.MustCompile(strings.ReplaceAll(want, "%s", regexp.QuoteMeta(l.nameOf(l.worker.id)))).MatchString(text)
 }
 
 // isDenied says what doesn't hold where the room denies.

@@ -65,7 +65,7 @@ func worksBelow(t *testing.T, outer *realharness.Harness) {
 	if said := talk.do(s.inside(below)); !strings.Contains(said, "done") {
 		t.Errorf("the one inside returned with\n%s", said)
 	}
-	if said := strings.Join(results(session), "\n"); !strings.Contains(said, "you work under turn 2 of "+parent+": it started you, and holds the stick") {
+	if said := strings.Join(results(session), "\n"); !strings.Contains(said, "you work under turn 2 of "+s.nameOf(parent)+": it started you, and holds the stick") {
 		t.Errorf("the one inside is told\n%s", said)
 	}
 	if b, err := os.ReadFile(file); string(b) != "from below\n" {

@@ -35,7 +35,7 @@ func TestPictures(t *testing.T) {
 	b := d.open()
 	b.dark(false)
 	b.goTo("/room/" + string(s.Room().ID))
-	b.says("#turn", "codex:")
+	b.says("#turn", "codex-")
 	b.shows("room", 900)
 	b.dark(true)
 	b.goTo("/room/" + string(s.Room().ID) + "/task/ui-7")
