@@ -31,11 +31,12 @@ func (k *Kernel) runWitness(ctx context.Context, db *store.DB, heard <-chan stru
 	defer tick.Stop()
 
 	var holders []stick.Process
+	hasRead := false
 
 	// The first report says that the host is there.
 	for sayAlive := true; ; {
 		if now, err := k.reportEnded(ctx, db, sayAlive); err == nil {
-			holders = now
+			holders, hasRead = now, true
 			deaths.Watch(holders)
 		}
 
@@ -56,8 +57,9 @@ func (k *Kernel) runWitness(ctx context.Context, db *store.DB, heard <-chan stru
 		select {
 		case <-pace:
 		case <-ctx.Done():
-			// What has just ended is reported now: the next witness may come only after a while.
-			if slices.ContainsFunc(holders, k.hasEnded) {
+			// What has just ended is reported now: the next witness may come only after a while. A guardian that began
+			// after its holder's death leaves before the first report.
+			if !hasRead || slices.ContainsFunc(holders, k.hasEnded) {
 				last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportLimit)
 				defer cancel()
 				_, _ = k.reportEnded(last, db, false)
