@@ -241,7 +241,7 @@ func (l *losing) hears(c loss) (heard string, ok bool) {
 		heard = l.worker.shell("true")
 	}
 
-	return heard, l.matches(heard, want) && strings.Contains(heard, l.destroyer.id)
+	return heard, l.matches(heard, want) && strings.Contains(heard, l.nameOf(l.destroyer.id))
 }
 
 // comesBack has a person restore what was taken, and says what differs then.
