@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/plainfile"
 )
@@ -17,7 +18,7 @@ import (
 // knownPairsFile returns the file of the repository in a directory.
 func (e *Engine) knownPairsFile(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
-	return filepath.Join(e.core.Config.Dir, "conflicts", hex.EncodeToString(sum[:8])+".json")
+	return filepath.Join(e.core.Config.Dir, core.ComparisonsName, hex.EncodeToString(sum[:8])+".json")
 }
 
 // readKnownPairs reads what is known of a repository's pairs, which may be nothing.

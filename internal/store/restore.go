@@ -327,7 +327,7 @@ func (s *staging) replaceDatabase(backup string, kill func(string)) (aside strin
 
 	_, err = os.Lstat(database)
 	hasDatabase := err == nil
-	if aside, err = newAside(s.data, "replaced"); err != nil {
+	if aside, err = newAside(s.data, replacedName); err != nil {
 		return "", err
 	}
 	text := fmt.Sprintf("%s\n%s\n", backup, aside)
@@ -377,21 +377,6 @@ func (s *staging) replaceDatabase(backup string, kill func(string)) (aside strin
 	}
 
 	return aside, errors.Join(syncDir(s.data), os.Remove(filepath.Join(s.data, restoring)))
-}
-
-// newAside makes a directory in the data directory for what is moved aside.
-func newAside(dir, name string) (aside string, err error) {
-	for n := 1; ; n++ {
-		aside = filepath.Join(dir, fmt.Sprintf("%s-%d", name, n))
-		if err = os.Mkdir(aside, 0o700); !errors.Is(err, fs.ErrExist) {
-			break
-		}
-	}
-	if err == nil {
-		err = plainfile.InheritPath(aside)
-	}
-
-	return aside, err
 }
 
 // linkFile gives a file a second name, or copies it where that isn't possible.

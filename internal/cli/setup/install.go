@@ -97,8 +97,8 @@ func UninstallCmd(a *app.Run) *cobra.Command {
 		Long: "Remove exactly what tt install put into the configuration of harnesses (by default, all of\n" +
 			"them) and into the hooks of the repository of the working directory. What several harnesses\n" +
 			"share stays as long as one of them uses it. Your data stays, and so does\n" +
-			".talking-stick.toml. With --data it also removes the database and the copies of uncommitted\n" +
-			"work, after listing them with their sizes and asking. Only a person may do that, and it\n" +
+			".talking-stick.toml. With --data it also removes the database, its backups and the copies of\n" +
+			"uncommitted work, after listing them with their sizes and asking. Only a person may do that, and it\n" +
 			"can't be undone.\n\n" +
 			"It also removes the MCP server of the npm program of the same name. Without a name, show\n" +
 			"what would change, and ask; if nobody can be asked, exit with 2, unless --yes is given. tt\n" +
@@ -108,7 +108,7 @@ func UninstallCmd(a *app.Run) *cobra.Command {
 
 	c.Flags().BoolVar(&o.project, "project", false, "uninstall from this workspace instead of from your home")
 	c.Flags().BoolVar(&o.show, "print", false, "show the changes and make none")
-	c.Flags().BoolVar(&o.data, "data", false, "remove the database and the copies of uncommitted work, too")
+	c.Flags().BoolVar(&o.data, "data", false, "remove the database, its backups and the copies of uncommitted work, too")
 	c.Flags().BoolVar(&o.yes, "yes", false, "don't ask")
 
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -83,6 +83,15 @@ func showInstalled(p *term.Page, res InstallResult) {
 	}
 }
 
+// dataNames are what people call the parts of the data.
+var dataNames = map[string]term.Text{
+	upkeep.DataCopies:   "copies of uncommitted work",
+	upkeep.DataDatabase: "the database",
+	upkeep.DataBackups:  "backups of the database",
+	upkeep.DataReplaced: "a database that was replaced",
+	upkeep.DataPairs:    "comparisons of working trees",
+}
+
 // showDataRemoval says what goes with --data, or went.
 func showDataRemoval(p *term.Page, res InstallResult) {
 	if !res.withData || res.asked {
@@ -95,12 +104,7 @@ func showDataRemoval(p *term.Page, res InstallResult) {
 	}
 
 	for _, d := range res.Data {
-		what := term.Text("the database")
-		if d.What == upkeep.DataCopies {
-			what = "copies of uncommitted work"
-		}
-
-		p.Linef("%-12s %-20s %-8s %s (%s)", "data", what, state, d.Path, app.SizeText(d.Bytes))
+		p.Linef("%-12s %-20s %-8s %s (%s)", "data", dataNames[d.What], state, d.Path, app.SizeText(d.Bytes))
 	}
 
 	if res.Stays != "" {

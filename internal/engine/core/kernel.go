@@ -92,6 +92,9 @@ func (k *Kernel) Close() error {
 	return db.Close()
 }
 
+// ComparisonsName is the directory of the data directory with what comparisons of working trees have found.
+const ComparisonsName = "conflicts"
+
 // Open returns the database, and opens it first if needed. With create it makes a missing one; otherwise it
 // fails with [store.ErrAbsent]. It refuses a data directory as [Kernel.CheckFileSystem] does.
 func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {

@@ -27,7 +27,7 @@ type RemoveDataResult struct {
 
 // DataPart is a part of the data directory.
 type DataPart struct {
-	What  string `json:"what"` // copies, of uncommitted work; or database
+	What  string `json:"what"` // copies, of uncommitted work; database; backups and replaced, of the database; or comparisons
 	Path  string `json:"path"`
 	Bytes int64  `json:"bytes"` // on disk
 }
@@ -36,9 +36,12 @@ type DataPart struct {
 const (
 	DataCopies   = "copies"
 	DataDatabase = "database"
+	DataBackups  = "backups"     // of the database
+	DataReplaced = "replaced"    // a database that a restore has put aside
+	DataPairs    = "comparisons" // of working trees
 )
 
-// RemoveData removes the database and the copies of uncommitted work from the data directory, or says what
+// RemoveData removes the database, its backups and the copies of uncommitted work from the data directory, or says what
 // there is. Nothing brings them back. What is no file of ours stays. It may be repeated. It fails with
 // [stick.CodePersonOnly] if an agent wants something removed, and with [stick.CodeDataDirNotWritable].
 func (u *Upkeep) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveDataResult, error) {
@@ -53,6 +56,12 @@ func (u *Upkeep) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveData
 	if res.Stays = u.whyDatabaseStays(ctx); res.Stays == "" {
 		res.addPart(DataDatabase, file, file+"-wal", file+"-shm", filepath.Join(res.DataDir, store.IssuedName))
 	}
+	res.addPart(DataBackups, filepath.Join(res.DataDir, store.BackupsName))
+	for _, aside := range store.ReplacedDatabases(res.DataDir) {
+		res.addPart(DataReplaced, aside)
+	}
+	res.addPart(DataPairs, filepath.Join(res.DataDir, core.ComparisonsName))
+
 	if !p.Remove {
 		return res, nil
 	}

@@ -20,10 +20,14 @@ func TestRemoveData(t *testing.T) {
 	s.File("draft.md", "a draft\n")
 	bob.TakeoverStick(engine.TakeoverStickParams{Reason: "ann is away", Operator: true}).OK()
 
+	if !storetest.OnServer(t) {
+		pat.BackupDB(upkeep.BackupDBParams{}).OK()
+	}
+
 	remove := upkeep.RemoveDataParams{Remove: true}
 	bob.RemoveData(remove).Refused(stick.CodePersonOnly)
 	there := bob.RemoveData(upkeep.RemoveDataParams{}).OK()
-	want := []string{upkeep.DataCopies, upkeep.DataDatabase}
+	want := []string{upkeep.DataCopies, upkeep.DataDatabase, upkeep.DataBackups}
 	if storetest.OnServer(t) { // the rooms aren't in this directory
 		want = want[:1]
 	}

@@ -1,0 +1,38 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"talkingstick/internal/plainfile"
+)
+
+// replacedName begins the names of the directories with databases that a restore has replaced.
+const replacedName = "replaced"
+
+// ReplacedDatabases lists the directories with databases that a restore has replaced.
+func ReplacedDatabases(dir string) []string {
+	found, err := filepath.Glob(filepath.Join(dir, replacedName+"-*"))
+	if err != nil {
+		return nil // only a bad pattern fails
+	}
+	return found
+}
+
+// newAside makes a directory in the data directory for what is moved aside.
+func newAside(dir, name string) (aside string, err error) {
+	for n := 1; ; n++ {
+		aside = filepath.Join(dir, fmt.Sprintf("%s-%d", name, n))
+		if err = os.Mkdir(aside, 0o700); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	if err == nil {
+		err = plainfile.InheritPath(aside)
+	}
+
+	return aside, err
+}
