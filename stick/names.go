@@ -88,12 +88,17 @@ func ChooseName(a AgentID, isTaken func(name string) (bool, error)) (string, err
 }
 
 // ShowNames returns a text with each id in it that tt has made replaced by what people call its agent, as far as
-// nameOf knows that. It is for our own words: what somebody else wrote stays as it is.
+// nameOf knows that. It is for our own words, see [Words]: what stands in quotation marks in them is somebody
+// else's, and stays as it is.
 func ShowNames(text string, nameOf func(AgentID) string) string {
 	var shown strings.Builder
 	done := 0 // what comes before it is in shown
 
 	for i := 0; i < len(text); i++ {
+		if text[i] == '"' {
+			i = endOfQuote(text, i)
+			continue
+		}
 		if text[i] != ':' {
 			continue
 		}
@@ -114,6 +119,19 @@ func ShowNames(text string, nameOf func(AgentID) string) string {
 		return text
 	}
 	return shown.String() + text[done:]
+}
+
+// endOfQuote returns where the quotation ends that begins at i: at the last character, if nothing ends it.
+func endOfQuote(text string, i int) int {
+	for i++; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++ // what follows is escaped
+		case '"':
+			return i
+		}
+	}
+	return len(text) - 1
 }
 
 // boundsOfID returns where the word begins and ends whose colon stands at i.

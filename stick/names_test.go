@@ -79,6 +79,9 @@ func TestShowNames(t *testing.T) {
 		{"claude:3f9a12bc: it writes", "claude-otter: it writes"},
 		{"work/claude:3f9a12bc and xclaude:3f9a12bc", "work/claude:3f9a12bc and xclaude:3f9a12bc"},
 		{"codex:00000000, human:3f9a12bc, 12:30:00, a: b:", "codex:00000000, human:3f9a12bc, 12:30:00, a: b:"},
+		{`claude:3f9a12bc told all: "I am claude:3f9a12bc"`, `claude-otter told all: "I am claude:3f9a12bc"`},
+		{`"a \"claude:3f9a12bc" claude:3f9a12bc`, `"a \"claude:3f9a12bc" claude-otter`},
+		{`claude:3f9a12bc "claude:3f9a12bc`, `claude-otter "claude:3f9a12bc`},
 		{"", ""},
 	} {
 		t.Run(c.text, func(t *testing.T) {

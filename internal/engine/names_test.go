@@ -26,6 +26,9 @@ func TestAgentNames(t *testing.T) {
 	s.Check(names[ann.ID] != names[bob.ID], "both are called %s", names[ann.ID])
 	s.Check(names[carl.ID] == "", "a person is called %s", names[carl.ID])
 
+	one, err := carl.Engine.AgentName(s.Context(), ann.ID)
+	s.Check(err == nil && one == names[ann.ID], "alone it is called %s, %v", one, err)
+
 	// It is found by its name, also by whoever has only read it.
 	carl.SendAs(engine.SendMessageParams{To: []stick.AgentID{stick.AgentID(names[ann.ID])}, Body: "hello"}).OK()
 	ann.Whoami(roster.WhoamiParams{}).That("its name", func(r roster.WhoamiResult) bool { return r.Name == names[ann.ID] })

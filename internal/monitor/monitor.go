@@ -7,6 +7,7 @@ package monitor
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -189,8 +190,7 @@ func (m *Monitor) readRooms(ctx context.Context, ids []stick.RoomID) (map[stick.
 		m.mu.Unlock()
 	}
 
-	// Without names, ids are shown.
-	names, _ := m.o.Operations.AgentNames(ctx)
+	names := m.readNames(ctx, ids)
 
 	m.mu.Lock()
 	m.names = names
@@ -202,6 +202,43 @@ func (m *Monitor) readRooms(ctx context.Context, ids []stick.RoomID) (map[stick.
 		return holds, problem
 	}
 	return holds, nil
+}
+
+// readNames returns what people call agents: those of the database as it was when the monitor began, and those of
+// the members since then, which their rooms have with them.
+func (m *Monitor) readNames(ctx context.Context, ids []stick.RoomID) map[stick.AgentID]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	names := m.names
+	if names == nil {
+		// Without names, ids are shown.
+		names, _ = m.o.Operations.AgentNames(ctx)
+	}
+
+	// Pictures share the names, so the map is copied where it gets more.
+	copied := false
+	for _, id := range ids {
+		r := m.rooms[id]
+		if r == nil {
+			continue
+		}
+
+		for _, member := range r.room.State.Members {
+			if member.Name == names[member.AgentID] {
+				continue
+			}
+			if !copied {
+				names, copied = maps.Clone(names), true
+			}
+			if names == nil {
+				names = map[stick.AgentID]string{}
+			}
+			names[member.AgentID] = member.Name
+		}
+	}
+
+	return names
 }
 
 // isAboutDatabase reports whether an error is about the database, so that no room can be read. One about a

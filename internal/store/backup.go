@@ -52,7 +52,7 @@ type Backup struct {
 // [stick.CodeDatabaseCorrupt] if it finds anything, and with [stick.CodeAlreadyExists] where there is a file
 // that it may not replace. If the process is killed, there is a whole backup or none.
 func (db *DB) Backup(ctx context.Context, r BackupRequest) (b Backup, err error) {
-	s, err := db.newStaging(ctx)
+	s, err := newStaging(db.opt)
 	if err != nil {
 		return b, err
 	}
@@ -204,11 +204,7 @@ type staging struct {
 }
 
 // newStaging makes the directory, and removes those that killed processes have left.
-func (db *DB) newStaging(ctx context.Context) (*staging, error) {
-	return newStaging(ctx, db.opt)
-}
-
-func newStaging(_ context.Context, opt Options) (*staging, error) {
+func newStaging(opt Options) (*staging, error) {
 	backups := filepath.Join(opt.Dir, BackupsName)
 	if err := plainfile.MkdirAll(backups); err != nil {
 		return nil, ErrBackupFile(backups, err)

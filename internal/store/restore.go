@@ -64,7 +64,7 @@ func Restore(ctx context.Context, opt Options, r RestoreRequest) (done Restored,
 		return done, err
 	}
 
-	s, err := newStaging(ctx, opt)
+	s, err := newStaging(opt)
 	if err != nil {
 		return done, err
 	}

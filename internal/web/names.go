@@ -17,7 +17,7 @@ func showNames(html string, nameOf func(stick.AgentID) string) string {
 	for html != "" {
 		// The templates escape both brackets, so each of them belongs to a tag.
 		text, rest, isTag := strings.Cut(html, "<")
-		shown.WriteString(stick.ShowNames(text, nameOf))
+		shown.WriteString(showNamesInText(text, nameOf))
 		if !isTag {
 			break
 		}
@@ -35,6 +35,18 @@ func showNames(html string, nameOf func(stick.AgentID) string) string {
 	return shown.String()
 }
 
+// quotationMark is how the templates escape one. Between two of them stands what somebody else wrote.
+const quotationMark = "&#34;"
+
+// showNamesInText is [showNames] for text without tags.
+func showNamesInText(text string, nameOf func(stick.AgentID) string) string {
+	parts := strings.Split(text, quotationMark)
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = stick.ShowNames(parts[i], nameOf)
+	}
+	return strings.Join(parts, quotationMark)
+}
+
 // showSpokenNames is [showNames] for the attributes of a tag.
 func showSpokenNames(tag string, nameOf func(stick.AgentID) string) string {
 	for _, attribute := range spokenAttributes {
@@ -44,7 +56,7 @@ func showSpokenNames(tag string, nameOf func(stick.AgentID) string) string {
 		}
 
 		value, after, _ := strings.Cut(rest, `"`)
-		tag = before + attribute + stick.ShowNames(value, nameOf) + `"` + after
+		tag = before + attribute + showNamesInText(value, nameOf) + `"` + after
 	}
 	return tag
 }

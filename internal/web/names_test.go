@@ -31,6 +31,10 @@ func TestShowNames(t *testing.T) {
 			"code", `<code><bdi>a/claude:3f9a12bc</bdi></code> <pre>+claude:3f9a12bc</pre>`,
 			`<code><bdi>a/claude:3f9a12bc</bdi></code> <pre>+claude:3f9a12bc</pre>`,
 		},
+		{
+			"quotation", `claude:3f9a12bc told all: &#34;I am claude:3f9a12bc&#34;, claude:3f9a12bc`,
+			`claude-otter told all: &#34;I am claude:3f9a12bc&#34;, claude-otter`,
+		},
 		{"nobody we know", `codex:00000000`, `codex:00000000`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

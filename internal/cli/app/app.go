@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"talkingstick/internal/config"
@@ -43,6 +44,9 @@ type Run struct {
 	Interrupts Interrupts
 
 	TellNews func(a *Run, events []stick.Event, more bool) string // [core.Config.News], in the words of hooks
+
+	naming sync.Mutex // guards names
+	names  map[stick.AgentID]string
 
 	progress *ProgressLine // what the command is doing; nil if nobody looks
 

@@ -2,24 +2,34 @@ package app
 
 import (
 	"context"
-	"sync"
 
 	"talkingstick/stick"
 )
 
-// nameReader returns what tells the names of agents. They are read when the first id is about to be shown. It is nil
-// for a command that has performed no operation.
+// nameReader returns what tells the names of agents. It is nil for a command that has performed no operation.
 func (a *Run) nameReader() func(stick.AgentID) string {
 	if a.Caller == nil {
 		return nil
 	}
+	return a.nameOf
+}
 
-	names := sync.OnceValue(func() map[stick.AgentID]string {
+// nameOf returns what people call an agent. Each is asked for once: a text names few of all that there have been.
+func (a *Run) nameOf(id stick.AgentID) string {
+	a.naming.Lock()
+	defer a.naming.Unlock()
+
+	name, known := a.names[id]
+	if !known {
 		// Without names, ids are shown.
-		read, _ := a.Operations.AgentNames(context.Background())
-		return read
-	})
-	return func(id stick.AgentID) string { return names()[id] }
+		name, _ = a.Operations.AgentName(context.Background(), id)
+		if a.names == nil {
+			a.names = map[stick.AgentID]string{}
+		}
+		a.names[id] = name
+	}
+
+	return name
 }
 
 // showNames returns a text of ours with the names of agents in place of their ids.
