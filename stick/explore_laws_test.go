@@ -29,7 +29,9 @@ func recordOf(r stick.Room) *stick.Record {
 		c.LeaseSum = stick.LeaseSum(r.Turn.Lease)
 	}
 	for _, m := range r.Members {
-		c.Members[m.Agent] = stick.MemberRecord{State: m.State, Name: m.Name, Ordinal: m.Ordinal, JoinSeq: m.JoinSeq, HeldSeq: m.HeldSeq}
+		c.Members[m.Agent] = stick.MemberRecord{
+			State: m.State, Name: m.Name, Ordinal: m.Ordinal, JoinSeq: m.JoinSeq, HeldSeq: m.HeldSeq,
+		}
 	}
 	return c
 }

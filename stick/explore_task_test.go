@@ -47,6 +47,7 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 		if err != nil || e == nil {
 			return
 		}
+
 		n := w
 		ev := *e
 		ev.Seq = w.task.Seq + 1
@@ -54,19 +55,24 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 		if err != nil {
 			t.Fatalf("%s in %s: a rule made an event that doesn't follow: %v", act, w.key(), err)
 		}
+
 		if got, _ := ev.TaskStatus(); got.Attempt != w.task.Attempt && ev.Type != stick.EventTaskRetried {
 			t.Fatalf("%s in %s: of attempt %d", act, w.key(), got.Attempt)
 		}
+
 		n.task = task
 		n.task.Seq = 1 // how many there were doesn't matter for what can happen
 		if task.ApprovedSeq != 0 {
 			n.task.ApprovedSeq = 1
 		}
+
 		if after != nil {
 			after(&n)
 		}
+
 		add(act, n)
 	}
+
 	one := func(e stick.Event, err error) (*stick.Event, error) { return &e, err }
 	locked := w.open != ""
 	for _, commit := range []string{"A", "B", "C"} { // anybody may commit to the branch at any time
@@ -75,6 +81,7 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 			add("commit", n)
 		}
 	}
+
 	for i, a := range taskAgents {
 		by := tasks.Call{By: a}
 		if i < 2 {
@@ -94,11 +101,13 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 				}
 			}
 		}
+
 		if i > 0 {
 			if n := w; n.seen[i-1] != w.branch {
 				n.seen[i-1] = w.branch
 				add("show", n)
 			}
+
 			v := tasks.Decision{Call: by, Head: w.seen[i-1], Branch: w.branch}
 			if !locked {
 				e, err := tasks.Approve(w.task, v, "")
@@ -111,6 +120,7 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 			}
 		}
 	}
+
 	if !locked {
 		e, err := tasks.Cancel(w.task, tasks.Call{By: "claude:r"}, "no")
 		say("cancel", e, err, nil)
@@ -118,6 +128,7 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 			e, err := one(tasks.Retry(w.task, "claude:r", "0", stick.Checkout{}, 0))
 			say("retry", e, err, func(n *taskWorld) { n.landed = "" })
 		}
+
 		e, err = one(tasks.Rollback(w.task, "claude:r", "r", "no"))
 		say("rollback", e, err, func(n *taskWorld) { n.landed = "" })
 		if w.task.State == stick.TaskApproved && w.branch != w.task.Approved {
@@ -127,13 +138,16 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 			e, err := one(tasks.Merge(w.task, "claude:r", "0", "r"))
 			say("merge", e, err, func(n *taskWorld) { n.open, n.runner = w.task.Approved, true })
 		}
+
 		return out, acts
 	}
+
 	if w.runner {
 		n := w
 		n.runner = false
 		add("kill", n)
 	}
+
 	if w.runner && !w.moved {
 		n := w
 		n.moved, n.landed = true, w.open
@@ -144,18 +158,21 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 		e, err := one(tasks.Return(w.task, "claude:r", stick.CauseGate, "red", "", nil))
 		say("return", e, err, func(n *taskWorld) { n.open, n.runner = "", false })
 	}
+
 	switch { // the runner itself, or whoever finds that it is dead
 	case w.moved:
 		e, err := one(tasks.Land(w.task, "claude:r", w.open, "r"))
 		if err != nil {
 			t.Fatalf("what has landed can't be told in %s: %v", w.key(), err)
 		}
+
 		say("land", e, err, func(n *taskWorld) { n.open, n.moved, n.runner = "", false, false })
 	case !w.runner:
 		n := w
 		n.open = ""
 		add("recover", n)
 	}
+
 	return out, acts
 }
 

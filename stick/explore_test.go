@@ -66,12 +66,21 @@ var scenarios = []scenario{
 	{name: "rings to all", rings: "all", proves: provedAll, acts: deeds(waits, dKill, dTake)},
 	{name: "one sentinel", sentinels: 1, proves: provedAll, acts: deeds(waits, dTimeout, dTake)},
 	{name: "one sentinel, and deaths", sentinels: 1, proves: provedAll, acts: deeds(waits, dDie, dTake)},
-	{name: "a sentinel killed or stopped, the net", sentinels: 1, net: units(1), proves: provedAll, acts: deeds(waits, dKill, stops)},
+	{
+		name: "a sentinel killed or stopped, the net", sentinels: 1, net: units(1), proves: provedAll,
+		acts: deeds(waits, dKill, stops),
+	},
 	{name: "lost rings, the net", net: units(1), proves: provedAll, acts: deeds(waits, dLose, dKill, stops)},
 	{name: "closing", proves: provedAll, acts: deeds(waits, dClose, dPerson, dJoin, dOperator)},
 
-	{long: true, name: "one sentinel, and passes", sentinels: 1, proves: provedAll, acts: deeds(waits, dTimeout, dTake, dPass)},
-	{long: true, name: "one sentinel, and comings", sentinels: 1, proves: provedAll, acts: deeds(waits, dying, dTake, dLeave, dJoin)},
+	{
+		long: true, name: "one sentinel, and passes", sentinels: 1, proves: provedAll,
+		acts: deeds(waits, dTimeout, dTake, dPass),
+	},
+	{
+		long: true, name: "one sentinel, and comings", sentinels: 1, proves: provedAll,
+		acts: deeds(waits, dying, dTake, dLeave, dJoin),
+	},
 	{long: true, name: "rests", proves: provedAll, hooks: provedTwo, acts: deeds(waits, dEmpty, dTell, dTry, dPrompt)},
 	{long: true, name: "rests and comings, two agents", two: true, proves: provedOne, hooks: provedOne, acts: deeds(waits, dEmpty, dTell, dPrompt, dPass, dTake, dLeave, dJoin, dPause)},
 	{long: true, name: "kicks of the gone", proves: provedAll, acts: deeds(waits, dDie, dKick)},
@@ -158,6 +167,7 @@ func (sc *scenario) explore(limit int) (found findings) {
 		from int32
 		act  act
 	}
+
 	seed := maphash.MakeSeed()
 	perms := sc.alike()
 	visited := map[[2]uint64]struct{}{}
@@ -170,14 +180,17 @@ func (sc *scenario) explore(limit int) (found findings) {
 		if _, ok := visited[id]; ok {
 			return false
 		}
+
 		visited[id] = struct{}{}
 		return true
 	}
+
 	steps := []step{{-1, act{}}}
 	type entry struct {
 		world world
 		id    int32
 	}
+
 	first := sc.normal(sc.start())
 	mark(&first)
 	level := []entry{{first, 0}}
@@ -186,11 +199,14 @@ func (sc *scenario) explore(limit int) (found findings) {
 		if last != nil {
 			found.trace = append(found.trace, last.String())
 		}
+
 		for ; id > 0; id = steps[id].from {
 			found.trace = append(found.trace, steps[id].act.String())
 		}
+
 		slices.Reverse(found.trace)
 	}
+
 	for len(level) > 0 {
 		var next []entry
 		for n := range level {
@@ -200,6 +216,7 @@ func (sc *scenario) explore(limit int) (found findings) {
 				fail(e.id, nil, bad)
 				return
 			}
+
 			// A fence looks at nothing but the turn.
 			if t := e.world.room.Turn; !fences[t] {
 				fences[t] = true
@@ -208,43 +225,52 @@ func (sc *scenario) explore(limit int) (found findings) {
 					return
 				}
 			}
+
 			waited, bad := sc.checkLive(e.world)
 			if bad != "" {
 				fail(e.id, nil, bad)
 				return
 			}
+
 			found.longest = max(found.longest, waited/unit)
 			for _, a := range sc.actsIn(&e.world) {
 				to, o := sc.do(e.world, a)
 				if o == nil {
 					continue
 				}
+
 				if bad := sc.checkStep(&e.world, &to, a, o); bad != "" {
 					fail(e.id, &a, bad)
 					return
 				}
+
 				found.transitions++
 				norm := sc.normal(to)
 				if !mark(&norm) {
 					continue
 				}
+
 				if len(steps)%64 == 0 {
 					if bad := sc.sound(&to, &norm, perms); bad != "" {
 						fail(e.id, &a, bad)
 						return
 					}
 				}
+
 				steps = append(steps, step{e.id, a})
 				next = append(next, entry{norm, int32(len(steps) - 1)})
 			}
+
 			e.world = world{}
 		}
+
 		level = next
 		if len(steps) > limit {
 			found.unfinished = true
 			return
 		}
 	}
+
 	return
 }
 

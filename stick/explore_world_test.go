@@ -348,88 +348,108 @@ func (sc *scenario) actsIn(w *world) []act {
 					add(dLook, i, 0)
 					urgent = urgent || (w.due(i) && living)
 				}
+
 			case dWork, dListen:
 				if living && a.wait == noWait && m.State != stick.Kicked && !w.room.Closed {
 					add(d, i, 0)
 				}
+
 			case dTimeout:
 				if a.wait == running && living {
 					add(d, i, 0)
 				}
+
 			case dKill:
 				if a.wait != noWait {
 					add(d, i, 0)
 				}
+
 			case dStop:
 				if a.wait == running {
 					add(d, i, 0)
 				}
+
 			case dContinue:
 				if a.wait == stopped {
 					add(d, i, 0)
 				}
+
 			case dLose:
 				if w.due(i) {
 					add(d, i, 0)
 				}
+
 			case dDie:
 				if a.proc == stick.Alive {
 					add(d, i, 0)
 				}
+
 			case dBack:
 				if a.proc == stick.Gone {
 					add(d, i, 0)
 				}
+
 			case dBeat, dAct, dRelease, dPassNext, dEmpty:
 				if owner && living {
 					add(d, i, 0)
 				}
+
 			case dRenew:
 				if owner && !sc.proves[i] {
 					add(d, i, 0)
 				}
+
 			case dPass:
 				for j := range names {
 					if owner && living && i != j {
 						add(d, i, j)
 					}
 				}
+
 			case dTell:
 				for j := range names {
 					if living && i != j && m.State == stick.Joined && w.living(j) && w.room.IsJoined(names[j]) {
 						add(d, i, j)
 					}
 				}
+
 			case dTry:
 				if living && a.wait == noWait && m.State == stick.Joined && !w.room.Closed {
 					add(d, i, 0)
 				}
+
 			case dPrompt:
 				if living && m.Rests() {
 					add(d, i, 0)
 				}
+
 			case dLower:
 				if living && m.State == stick.Joined {
 					add(d, i, 0)
 				}
+
 			case dTake, dOperator:
 				if living && !owner && m.State == stick.Joined && !w.room.Closed {
 					add(d, i, 0)
 				}
+
 			case dLeave, dAbandon:
 				if living && m.State == stick.Joined && (d == dLeave || owner) {
 					add(d, i, 0)
 				}
+
 			case dKick, dForce:
 				for j := range names {
 					if living && i != j && m.State == stick.Joined && w.room.IsJoined(names[j]) && (d == dForce) == (w.actors[j].proc != stick.Gone) {
 						add(d, i, j)
 					}
 				}
+
 			case dClose:
 				if living && owner {
 					add(d, i, 0)
 				}
+
 			case dJoin:
 				if living && (m.State != stick.Joined || w.room.Closed) {
 					add(d, i, 0)
@@ -478,6 +498,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		r, moved = r.Settle(by, take, s, w.now)
 		note(moved)
 	}
+
 	ask := func(intent stick.Purpose, blocking bool) {
 		o.asked = true
 		o.opened = r.Opening(s, w.now)
@@ -486,6 +507,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		note(more)
 		o.granted = o.answer.Status == stick.YourTurn && o.answer.Claim != stick.AlreadyOwner
 	}
+
 	always := false // the act changes the world even if it writes nothing
 	ringer := -1
 	rings := false
@@ -493,6 +515,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 	case dTick:
 		w.now = w.now.Add(unit)
 		always = true
+
 	case dJump:
 		w.now = w.now.Add(-3 * unit)
 		w.jumped = true
@@ -501,20 +524,25 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 				w.actors[k].deadline = w.actors[k].deadline.Add(-3 * unit)
 			}
 		}
+
 		w.lagging()
 		always = true
+
 	case dLook:
 		ask(w.actors[i].intent, true)
 		ringer = i
+
 	case dWork, dListen:
 		intent := stick.Work
 		if a.deed == dListen {
 			intent = stick.Listen
 		}
+
 		var joined []stick.Event
 		if r, joined, _, o.err = r.Join(by, "", false, w.now); o.err != nil {
 			return w, o
 		}
+
 		note(joined)
 		r = r.Touch(by, w.now)
 		r.Listeners = slices.DeleteFunc(slices.Clone(r.Listeners), func(l stick.Listener) bool { return l.Agent == by })
@@ -524,27 +552,34 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		ask(intent, true)
 		ringer = i
 		always = true
+
 	case dTimeout:
 		if w.actors[i].intent == stick.Work {
 			r.EditMember(by, func(m *stick.Member) { m.ReturnedAt = w.now })
 		}
+
 		sc.leaveWait(&w, i)
 		r.Listeners = w.room.Listeners
 		always = true
+
 	case dKill:
 		w.endWait(i)
 		r.Listeners = w.room.Listeners
 		always = true
+
 	case dLose:
 		a := &w.actors[i]
 		a.woken, a.lag, a.stale, a.deadline = false, false, true, w.now.Add(sc.net)
 		always = true
+
 	case dStop:
 		w.actors[i].wait, w.actors[i].passed = stopped, 0
 		always = true
+
 	case dContinue:
 		w.actors[i].wait, w.actors[i].woken = running, true
 		always = true
+
 	case dDie:
 		w.actors[i].proc = stick.Gone
 		if r.Turn.Owner == by || r.Turn.ReservedFor == by {
@@ -552,7 +587,9 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		} else {
 			w.lagging()
 		}
+
 		always = true
+
 	case dBack:
 		w.actors[i].proc = stick.Alive
 		s = w.probed()
@@ -562,16 +599,21 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 			r.Listeners = w.room.Listeners
 			s = w.probed()
 		}
+
 		r = r.Touch(by, w.now)
 		settle(false)
 		always = true
+
 	case dBeat:
 		r, o.err = r.Heartbeat(by, w.fence(), sc.proof(i), w.now)
+
 	case dAct:
 		r = r.Touch(by, w.now)
+
 	case dRenew:
 		rings = r.Guardian(w.now) == 0
 		r, o.err = r.Renew(by, w.fence(), anyPID, stick.Process{}, w.now)
+
 	case dTell:
 		r = r.Touch(by, w.now)
 		settle(false)
@@ -579,13 +621,16 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		to := []stick.AgentID{names[a.target]}
 		r, more, o.err = talk.Send(r, talk.Sending{By: by, Message: stick.Message{To: to, Category: stick.Info, Body: "x"}}, s, w.now)
 		note(more)
+
 	case dTry:
 		r = r.Touch(by, w.now)
 		ask(stick.Work, false)
 		ringer = i
+
 	case dPrompt:
 		r = r.Touch(by, w.now).EndRest(by)
 		rings = sc.rings == "all"
+
 	case dRelease, dPass, dPassNext, dEmpty:
 		r = r.Touch(by, w.now)
 		settle(false)
@@ -601,7 +646,9 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		case dPassNext:
 			r, more, o.err = r.Pass(by, w.fence(), stick.Next, someHandoff, s, w.now)
 		}
+
 		note(more)
+
 	case dTake, dOperator:
 		r = r.Touch(by, w.now)
 		settle(true)
@@ -611,6 +658,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		r, more, why, o.err = r.Takeover(stick.Take{By: by, Reason: "it is time", Operator: a.deed == dOperator}, o.lease, s, w.now)
 		note(more)
 		o.granted = why != "" && why != stick.AlreadyOwner
+
 	case dLeave, dAbandon:
 		r = r.Touch(by, w.now)
 		settle(false)
@@ -623,41 +671,50 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 				q.Abandon = "something else came up"
 			}
 		}
+
 		var more []stick.Event
 		r, more, o.err = r.Leave(q, s, w.now)
 		note(more)
+
 	case dKick, dForce:
 		r = r.Touch(by, w.now)
 		settle(false)
 		var more []stick.Event
 		r, more, o.err = r.Kick(stick.Kicking{By: by, Who: names[a.target], Force: a.deed == dForce, Reason: "in the way"}, s, w.now)
 		note(more)
+
 	case dClose:
 		r = r.Touch(by, w.now)
 		var more []stick.Event
 		r, more, o.err = r.Close(stick.Closing{By: by, Fence: w.fence(), Handoff: &someHandoff}, w.now)
 		note(more)
+
 	case dPerson:
 		var more []stick.Event
 		r, more, o.err = r.Close(stick.Closing{By: "human:x", Person: true}, w.now)
 		note(more)
+
 	case dJoin:
 		var more []stick.Event
 		r, more, _, o.err = r.Join(by, "", true, w.now)
 		note(more)
 		settle(false)
+
 	case dLimit:
 		ttl := sc.rules().OwnerIdleTTL
 		if r.Policy.OwnerIdleTTL == ttl {
 			ttl += longer
 		}
+
 		var more []stick.Event
 		r, more, o.err = r.SetPolicy("human:x", true, []string{"owner_idle_ttl=" + ttl.String()}, w.now)
 		note(more)
+
 	case dLower:
 		var more []stick.Event
 		r, more, o.err = r.SetPolicy(by, false, []string{"owner_idle_ttl=" + sc.rules().OwnerIdleTTL.String()}, w.now)
 		note(more)
+
 	case dPause, dResume:
 		var more []stick.Event
 		if a.deed == dPause {
@@ -665,27 +722,33 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		} else {
 			r, more, o.err = r.Resume("human:x", true, s, w.now)
 		}
+
 		note(more)
 		settle(false)
+
 	case dRestore:
 		var more []stick.Event
 		r, more = r.Restore(stick.Generation{Number: r.Generation + 1, Cause: stick.RestoreCause}, s, w.now)
 		note(more)
 	}
+
 	if o.err != nil && len(events) == 0 {
 		return w, o // refused: nothing is stored
 	}
+
 	sum := ""
 	seq := max(lastSeq, o.before.Turn.HandoffSeq)
 	for _, m := range o.before.Members {
 		seq = max(seq, m.JoinSeq, m.HeldSeq)
 	}
+
 	for k := range events {
 		seq++
 		events[k].Seq, events[k].CreatedAt = seq, w.now
 		events[k].Sum = events[k].Chain(sum)
 		sum = events[k].Sum
 	}
+
 	r = r.Stamp(events)
 	o.after, o.events = r, events
 	changed := always || len(events) > 0 || !sticktest.IsSameRoom(r, w.room)
@@ -693,10 +756,12 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 	if rings {
 		w.ring(ringer)
 	}
+
 	sc.ringAfter(&w, ringer, o.before, events)
 	if sc.fair {
 		w.count(events)
 	}
+
 	if o.asked && w.actors[i].wait == running {
 		changed = changed || w.actors[i].woken || w.due(i)
 		w.actors[i].woken, w.actors[i].lag, w.actors[i].stale = false, false, false
@@ -705,6 +770,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 			if o.answer.Status != stick.YourTurn && o.answer.Status != stick.UnderParent && w.actors[i].intent == stick.Work {
 				w.room.EditMember(by, func(m *stick.Member) { m.ReturnedAt = w.now })
 			}
+
 			sc.leaveWait(&w, i)
 		} else {
 			w.actors[i].deadline = r.NextDeadline(w.asking(i), s, w.now)
@@ -713,9 +779,11 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 			}
 		}
 	}
+
 	if !changed {
 		return w, nil
 	}
+
 	return w, o
 }
 
@@ -747,12 +815,15 @@ func (sc *scenario) normal(w world) world {
 	if slices.Contains(sc.acts, dJump) && !w.jumped {
 		slack = 3 * unit // the clock may still make everything younger
 	}
+
 	aged := func(t stick.Time, oldest time.Duration) stick.Time {
 		if t == 0 {
 			return 0
 		}
+
 		return max(t+shift, origin.Add(-oldest-slack))
 	}
+
 	t := w.room.Turn
 	g := p.WaiterGrace
 	offered := p.ClaimTTL + 3*g // the oldest last offer that matters
@@ -761,31 +832,38 @@ func (sc *scenario) normal(w world) world {
 		ID: min(t.ID, 1) * anyTurn, State: t.State, HandoffSeq: min(t.HandoffSeq, 1), HandoffPending: t.HandoffPending,
 		HandoffDirect: t.HandoffDirect, NextAction: t.NextAction, Round: 10, OfferedAt: aged(t.OfferedAt, offered),
 	}
+
 	if p.Order == stick.Sequence {
 		n.SequenceIndex = t.SequenceIndex
 	}
+
 	idle := p.OwnerIdleTTL // the longest limit that it may get
 	if slices.Contains(sc.acts, dLimit) {
 		idle = sc.rules().OwnerIdleTTL + longer
 	}
+
 	quiet := idle // the oldest act that matters
 	if slices.Contains(sc.acts, dBeat) {
 		quiet = 4 * idle
 	}
+
 	plain := !slices.ContainsFunc(sc.acts, func(d deed) bool { return d == dBeat || d == dLimit || d == dJump })
 	if !plain { // it may say since when a takeover is open
 		idle, quiet = idle+g+open, quiet+g+open
 	}
+
 	var acted stick.Time
 	switch t.State {
 	case stick.Idle:
 		n.Prior, n.FreeSince = t.Prior, aged(t.FreeSince, g)
+
 	case stick.Reserved:
 		n.Prior, n.ReservedFor, n.ReservedBy = t.Prior, t.ReservedFor, t.ReservedBy
 		n.ReservedAt = aged(t.ReservedAt, g)
 		if t.ReservedBy == stick.ByPass {
 			n.ReservedAt = aged(t.ReservedAt, p.ClaimTTL+open)
 		}
+
 	case stick.Owned:
 		n.Owner, n.Lease, n.GuardianPID = t.Owner, "lease-7", w.room.Guardian(w.now)
 		i := agentIndex(t.Owner)
@@ -793,14 +871,17 @@ func (sc *scenario) normal(w world) world {
 		if !n.Acked {
 			n.Prior = t.Prior
 		}
+
 		oldest := max(p.OwnerLeaseTTL, idle, p.ClaimTTL) + open
 		if sc.proves[i] && n.Acked {
 			oldest = quiet
 		}
+
 		acted = aged(w.room.OwnerActedAt(), oldest)
 		if plain && sc.proves[i] && n.Acked && w.room.IdleNoticeSent() {
 			acted = aged(t.IdleNoticeAt, g+open).Add(-idle) // only the notice matters, which came at the limit or later
 		}
+
 		n.GrantedAt = acted
 		if !sc.proves[i] && t.RenewedAt > w.room.OwnerActedAt() {
 			n.RenewedAt = aged(t.RenewedAt, oldest)
@@ -808,26 +889,32 @@ func (sc *scenario) normal(w world) world {
 				n.RenewedAt = 0
 			}
 		}
+
 		if n.GuardianPID != 0 {
 			n.RenewedAt = aged(t.RenewedAt, oldest)
 		}
+
 		if sc.proves[i] && t.HeartbeatAt > w.room.OwnerActedAt() {
 			n.HeartbeatAt = aged(t.HeartbeatAt, idle)
 		}
+
 		if w.room.IdleNoticeSent() {
 			n.IdleNoticeAt = aged(t.IdleNoticeAt, g+open)
 		}
+
 		n.OpenedAt = aged(t.OpenedAt, open)
 		if t.OpenedAt != 0 && t.OpenedAt <= t.OfferedAt {
 			n.OpenedAt = n.OfferedAt // it matters only which was first
 		}
 	}
+
 	var seqs []int64
 	for _, m := range w.room.Members {
 		if m.State == stick.Joined {
 			seqs = append(seqs, max(m.JoinSeq, m.HeldSeq))
 		}
 	}
+
 	slices.Sort(seqs)
 	members := make([]stick.Member, len(w.room.Members))
 	for i, m := range w.room.Members {
@@ -835,31 +922,40 @@ func (sc *scenario) normal(w world) world {
 			Agent: m.Agent, Ordinal: m.Ordinal, State: m.State, LastSeenAt: aged(m.LastSeenAt, 0), HooksSeen: m.HooksSeen, Processes: m.Processes,
 			PassedOver: m.PassedOver && m.State == stick.Joined,
 		}
+
 		if m.State == stick.Joined {
 			members[i].RestsSince = aged(m.RestsSince, 0)
 		}
+
 		if m.State == stick.Joined {
 			members[i].JoinSeq = int64(slices.Index(seqs, max(m.JoinSeq, m.HeldSeq)) + 1)
 		}
+
 		if m.LastOfferRound == t.Round && t.State != stick.Idle && t.OfferedAt != 0 {
 			members[i].LastOfferRound = n.Round
 		}
+
 		if m.State == stick.Joined && m.ReturnedAt != 0 && w.now < w.room.GraceAfter(m.ReturnedAt).At().Add(slack) {
 			members[i].ReturnedAt = aged(m.ReturnedAt, g)
 		}
+
 		if m.Agent == t.Owner && t.State == stick.Owned {
 			members[i].LastSeenAt = acted
 		}
 	}
+
 	out := world{now: origin, jumped: w.jumped, nested: w.nested, actors: w.actors, room: stick.Room{
 		ID: w.room.ID, Policy: p, Closed: w.room.Closed, Generation: 1, Turn: n, Members: members,
 	}}
+
 	if w.room.Paused.On() {
 		out.room.Paused = stick.Pause{By: "human:x", Reason: "a demo", Since: origin}
 	}
+
 	if n.IdleNoticeAt != 0 {
 		out.room.Turn.IdleSince = out.room.OwnerActiveAt()
 	}
+
 	for i := range out.actors {
 		a := &out.actors[i]
 		switch {
@@ -872,10 +968,12 @@ func (sc *scenario) normal(w world) world {
 		case a.deadline != 0:
 			a.deadline += shift
 		}
+
 		if a.wait != noWait {
 			out.room.Listeners = append(out.room.Listeners, stick.Listener{ID: stick.ListenerID(names[i]), Agent: names[i], Purpose: a.intent})
 		}
 	}
+
 	return out
 }
 

@@ -39,6 +39,8 @@ func TestRoom_RingAfter(t *testing.T) {
 		{"a message to one that waits for events", func(f *sticktest.Fixture) { f.Sent("b", sticktest.To("f")) }, "f"},
 		{"a message to one that doesn't wait", func(f *sticktest.Fixture) { f.Sent("b", sticktest.To("a")) }, ""},
 		{"nothing happens", func(*sticktest.Fixture) {}, ""},
+
+		// A new turn concerns those whom it names, and two who keep the time for all others.
 		{"a release rings the one named, and the next two", func(f *sticktest.Fixture) { f.Releases() }, "b c d"},
 		{"a pass rings its recipient, and the first two", func(f *sticktest.Fixture) { f.Passes("e") }, "b c e"},
 		{"a pass to one that waits for events", func(f *sticktest.Fixture) { f.Passes("f") }, "b c f"},
@@ -48,6 +50,8 @@ func TestRoom_RingAfter(t *testing.T) {
 				f.Room, _ = f.Heartbeat("a", f.Fence(), stick.ProvesSession, f.Now)
 			}, "",
 		},
+
+		// Whoever may act now, and whose deadlines are others, are all.
 		{
 			"a release that names nobody", func(f *sticktest.Fixture) {
 				f.Ends("b", "c", "d", "e").Releases()
@@ -67,6 +71,8 @@ func TestRoom_RingAfter(t *testing.T) {
 				f.Gone("a").Asks("b")
 			}, "all",
 		},
+
+		// Members and rules that are others.
 		{
 			"a member leaves", func(f *sticktest.Fixture) { f.Must(f.TryLeave(stick.Leaving{By: "f"})) }, "all",
 		},
@@ -82,6 +88,8 @@ func TestRoom_RingAfter(t *testing.T) {
 				f.Must(f.TryCommit(r, events, err))
 			}, "all",
 		},
+
+		// Limits that have come, and the end of everything.
 		{
 			"the holder learns that it looks idle", func(f *sticktest.Fixture) {
 				f.After(f.Policy.OwnerIdleTTL).Asks("b")
