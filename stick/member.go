@@ -7,10 +7,12 @@ import (
 	"strings"
 )
 
-// Join makes a a member, whom people call name; empty to call it by its id. A member that left gets its old place back and counts as new for fairness.
-// Without explicit, Join refuses a member that was removed with [CodeKicked], and a closed room with
-// [CodeRoomClosed]. joined is false if a was already a member.
-func (r Room) Join(a AgentID, name string, explicit bool, now Time) (next Room, events []Event, joined bool, err error) {
+// Join makes a a member, whom people call name; empty to call it by its id. A member that left gets its old
+// place back and counts as new for fairness. Without explicit, Join refuses a member that was removed with
+// [CodeKicked], and a closed room with [CodeRoomClosed]. joined is false if a was already a member.
+func (r Room) Join(
+	a AgentID, name string, explicit bool, now Time,
+) (next Room, events []Event, joined bool, err error) {
 	m, known := r.Member(a)
 	switch {
 	case known && m.State == Kicked && !explicit:

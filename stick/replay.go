@@ -308,7 +308,8 @@ func (c *Record) Rebuild(r Room) (Room, error) {
 	r.Members = nil
 	for a, m := range c.Members {
 		r.Members = append(r.Members, Member{
-			Agent: a, Name: m.Name, State: m.State, Ordinal: m.Ordinal, JoinSeq: m.JoinSeq, HeldSeq: m.HeldSeq, Session: c.Sessions[a],
+			Agent: a, Name: m.Name, State: m.State, Ordinal: m.Ordinal,
+			JoinSeq: m.JoinSeq, HeldSeq: m.HeldSeq, Session: c.Sessions[a],
 		})
 	}
 
@@ -373,7 +374,8 @@ func (c *Record) Differs(r Room) string {
 	}
 
 	for _, m := range r.Members {
-		compare("member "+string(m.Agent), MemberRecord{m.State, m.Ordinal, m.JoinSeq, m.HeldSeq, m.Name}, c.Members[m.Agent])
+		stored := MemberRecord{m.State, m.Ordinal, m.JoinSeq, m.HeldSeq, m.Name}
+		compare("member "+string(m.Agent), stored, c.Members[m.Agent])
 		compare("the session of "+string(m.Agent), m.Session, c.Sessions[m.Agent])
 	}
 

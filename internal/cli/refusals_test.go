@@ -237,7 +237,8 @@ var changing = []struct {
 	{regexp.MustCompile(`\byou can in (a moment|\d+ s)`), "you can in 6 s"},
 	{regexp.MustCompile(`\b([0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})\b`), "3f9a12bc…"},
 	{regexp.MustCompile(`\b(commit|at|--output) ([0-9a-f]{12}|[0-9a-f]{10})\b`), "$1 3f9a12bc"},
-	{regexp.MustCompile(`\b(claude|codex|opencode)(:[0-9a-f]{8}|-[a-z]{3,8})\b`), "$1:3f9a12bc"}, // texts have names, JSON has ids
+	// texts have names, JSON has ids
+	{regexp.MustCompile(`\b(claude|codex|opencode)(:[0-9a-f]{8}|-[a-z]{3,8})\b`), "$1:3f9a12bc"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`), "2026-01-02T15:04:05.678Z"},
 }
 

@@ -31,7 +31,9 @@ func TestAgentNames(t *testing.T) {
 
 	// It is found by its name, also by whoever has only read it.
 	carl.SendAs(engine.SendMessageParams{To: []stick.AgentID{stick.AgentID(names[ann.ID])}, Body: "hello"}).OK()
-	ann.Whoami(roster.WhoamiParams{}).That("its name", func(r roster.WhoamiResult) bool { return r.Name == names[ann.ID] })
+	ann.Whoami(roster.WhoamiParams{}).That(
+		"its name", func(r roster.WhoamiResult) bool { return r.Name == names[ann.ID] },
+	)
 
 	ann.Leave().OK()
 	ann.Join().OK()

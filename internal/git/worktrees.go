@@ -56,7 +56,9 @@ func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
 
 // mainTop returns the top level of the main working tree. ok is false outside of that.
 func (c Client) mainTop(ctx context.Context, dir string) (top string, ok bool) {
-	said, err := c.runLine(ctx, dir, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--show-toplevel")
+	said, err := c.runLine(
+		ctx, dir, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--show-toplevel",
+	)
 	lines := strings.Split(said, "\n")
 	isMain := len(lines) == 3 && lines[0] == lines[1]
 	if err != nil || !isMain {

@@ -28,7 +28,9 @@ type operations struct {
 }
 
 func watchedBy(a *scene.Actor) monitor.Options {
-	return monitor.Options{Operations: operations{a.Engine, a.Engine.Log, a.Tasks, a.Engine.Guard.Restorer}, Caller: a.By}
+	return monitor.Options{
+		Operations: operations{a.Engine, a.Engine.Log, a.Tasks, a.Engine.Guard.Restorer}, Caller: a.By,
+	}
 }
 
 // look takes a picture for a person, of all rooms.

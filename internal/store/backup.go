@@ -330,7 +330,8 @@ func ErrBackupFile(path string, err error) error {
 		return err
 	}
 
-	e := stick.Errorf(stick.CodeDataDirNotWritable, "%s can't be used: %w", path, plainfile.CauseOf(err)).With("path", path)
+	e := stick.Errorf(stick.CodeDataDirNotWritable,
+		"%s can't be used: %w", path, plainfile.CauseOf(err)).With("path", path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return e.Hintf("make the directory first, or name another")
 	}

@@ -34,10 +34,10 @@ func (tx *Tx) HistoryOf(room stick.RoomID) (h History, err error) {
 	return h, err
 }
 
-// ImportRoom makes a room by its log. next returns the events one by one, and false after the last. What a room is follows
-// from its log; a turn that is held in it, and reservations, end, because nobody has their leases. It
-// fails with [stick.CodeAlreadyExists] if the database has the room, its path or one of its events, and with [stick.CodeUsage] if
-// the log isn't whole.
+// ImportRoom makes a room by its log. next returns the events one by one, and false after the last. What a
+// room is follows from its log; a turn that is held in it, and reservations, end, because nobody has their
+// leases. It fails with [stick.CodeAlreadyExists] if the database has the room, its path or one of its
+// events, and with [stick.CodeUsage] if the log isn't whole.
 func (tx *Tx) ImportRoom(ctx context.Context, h History, next func() (stick.Event, bool, error)) error {
 	if err := tx.requireNewRoom(h); err != nil {
 		return err
@@ -85,13 +85,15 @@ func (tx *Tx) ImportRoom(ctx context.Context, h History, next func() (stick.Even
 // requireNewRoom refuses a room that the database has.
 func (tx *Tx) requireNewRoom(h History) error {
 	var id stick.RoomID
-	has, err := tx.queryOne("SELECT room_id FROM rooms WHERE room_id = ? OR canonical_path = ?", []any{h.Room, h.Path}, &id)
+	has, err := tx.queryOne("SELECT room_id FROM rooms WHERE room_id = ? OR canonical_path = ?",
+		[]any{h.Room, h.Path}, &id)
 	if err != nil || !has {
 		return err
 	}
 
 	if id == h.Room {
-		return stick.Errorf(stick.CodeAlreadyExists, "the room %s is here already, and an import makes a new one", h.Room).
+		return stick.Errorf(stick.CodeAlreadyExists,
+			"the room %s is here already, and an import makes a new one", h.Room).
 			Hintf("see the rooms of this machine: %s", stick.Cmd("tt list --all"))
 	}
 	return stick.Errorf(stick.CodeAlreadyExists, "%s has a room already, which isn't the one of the file", h.Path).
@@ -127,7 +129,9 @@ func (tx *Tx) importEvents(ctx context.Context, h History, next func() (stick.Ev
 			return nil, nil, errHistory("%s", stick.Words(err.Error()))
 		}
 
-		for _, put := range []func(stick.Event) error{tx.putEvent, tx.putNote, tx.putReservation, tx.putTask, tx.putComments} {
+		for _, put := range []func(stick.Event) error{
+			tx.putEvent, tx.putNote, tx.putReservation, tx.putTask, tx.putComments,
+		} {
 			if err := put(e); err != nil {
 				return nil, nil, fmt.Errorf("event %d: %w", e.Seq, err)
 			}
@@ -150,16 +154,18 @@ func errHistory(format string, args ...any) *stick.Error {
 		Hintf("export the room again, and copy the whole file; nothing was changed")
 }
 
-// requireNewEvent refuses an event whose number or id the database has given to another one. The sums of a log are over its
-// numbers, so they can't be changed.
+// requireNewEvent refuses an event whose number or id the database has given to another one. The sums of a
+// log are over its numbers, so they can't be changed.
 func (tx *Tx) requireNewEvent(e stick.Event) error {
 	var seq int64
-	has, err := tx.queryOne("SELECT event_seq FROM events WHERE event_seq = ? OR event_id = ? LIMIT 1", []any{e.Seq, e.ID}, &seq)
+	has, err := tx.queryOne("SELECT event_seq FROM events WHERE event_seq = ? OR event_id = ? LIMIT 1",
+		[]any{e.Seq, e.ID}, &seq)
 	if err != nil || !has {
 		return err
 	}
 
-	return stick.Errorf(stick.CodeAlreadyExists, "event %d of the file has a number that an event of this database has, too", e.Seq).
+	return stick.Errorf(stick.CodeAlreadyExists,
+		"event %d of the file has a number that an event of this database has, too", e.Seq).
 		Hintf("import it where there are no rooms so far, into a data directory of its own: set TALKING_STICK_DATA_DIR")
 }
 

@@ -50,9 +50,10 @@ type RestoreRequest struct {
 	Confirm func(RestorePlan) error // fails unless the plan is agreed to
 }
 
-// Restore puts the database of a backup in the place of the one in opt.Dir, once that is agreed to. The backup is
-// copied and checked before anything is changed. Events and turns go on above all that either of the two has given out, and all
-// leases and reservations end. Waits end, because their database is no longer in its place. The database that was there is kept.
+// Restore puts the database of a backup in the place of the one in opt.Dir, once that is agreed to. The
+// backup is copied and checked before anything is changed. Events and turns go on above all that either of
+// the two has given out, and all leases and reservations end. Waits end, because their database is no longer
+// in its place. The database that was there is kept.
 //
 // If the process is killed, there is the one database, the other, or none, which every command refuses with
 // the next step.
@@ -130,7 +131,8 @@ func Restore(ctx context.Context, opt Options, r RestoreRequest) (done Restored,
 func requireBackup(dir, file string) error {
 	info, err := os.Stat(file)
 	if err != nil {
-		return stick.Errorf(stick.CodeNotFound, "there is no backup %s: %w", file, plainfile.CauseOf(err)).With("path", file).
+		return stick.Errorf(stick.CodeNotFound,
+			"there is no backup %s: %w", file, plainfile.CauseOf(err)).With("path", file).
 			Hintf("list the backups: %s", stick.Cmd("tt restore"))
 	}
 	if !info.Mode().IsRegular() {
@@ -145,7 +147,8 @@ func requireBackup(dir, file string) error {
 
 	// Its newest commits would be left behind.
 	if wal, err := os.Stat(file + sqlite.LogSuffix); err == nil && wal.Size() > 0 {
-		return stick.Errorf(stick.CodeUsage, "%s is a database that was in use, with a write-ahead log beside it, and no backup", file).With("path", file).
+		return stick.Errorf(stick.CodeUsage,
+			"%s is a database that was in use, with a write-ahead log beside it, and no backup", file).With("path", file).
 			Hintf("make a backup of it first: %s; then restore that file",
 				stick.Cmd("env <setting> tt backup rooms-backup", "TALKING_STICK_DATA_DIR="+filepath.Dir(file)))
 	}
@@ -181,7 +184,8 @@ func errBackup(file string, err error) error {
 	switch e := stick.AsError(err); e.Code {
 	case stick.CodeSchemaTooNew:
 		return stick.Errorf(e.Code, "the backup %s was made by a newer tt: %s", file, e.Words()).With("path", file).
-			Hintf("get that tt first, then run the same command again: %s; nothing was changed", stick.Cmd("tt self-update"))
+			Hintf("get that tt first, then run the same command again: %s; nothing was changed",
+				stick.Cmd("tt self-update"))
 	case stick.CodeForeignDatabase:
 		return stick.Errorf(stick.CodeUsage, "%s is no backup of tt", file).With("path", file).
 			Hintf("list the backups: %s", stick.Cmd("tt restore"))
@@ -423,6 +427,7 @@ func errRestoreFile(path string, err error) error {
 			Hintf("wait until it has ended, then run the same command again; nothing was changed")
 	}
 
-	return stick.Errorf(stick.CodeDataDirNotWritable, "the restore can't use %s: %w", path, plainfile.CauseOf(err)).With("path", path).
+	return stick.Errorf(stick.CodeDataDirNotWritable,
+		"the restore can't use %s: %w", path, plainfile.CauseOf(err)).With("path", path).
 		Hintf("make it usable for your user and see that the disk has room, then run the same command again")
 }

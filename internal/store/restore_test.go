@@ -181,15 +181,23 @@ func TestRestore_Refuses(t *testing.T) {
 			file string
 			code stick.Code
 		}{
-			"nothing":       {filepath.Join(t.TempDir(), "none"), stick.CodeNotFound},
-			"a directory":   {t.TempDir(), stick.CodeUsage},
-			"the database":  {filepath.Join(db.Dir(), store.FileName), stick.CodeUsage},
-			"empty":         {changed(func(path string) { os.Truncate(path, 0) }), stick.CodeUsage},
-			"half":          {changed(func(path string) { os.Truncate(path, int64(len(whole)/2)) }), stick.CodeDatabaseCorrupt},
-			"another log":   {changed(run("UPDATE events SET reason = 'x' WHERE event_seq = 2")), stick.CodeDatabaseCorrupt},
-			"newer":         {changed(run("UPDATE meta SET value = 99999 WHERE key = 'min_reader'")), stick.CodeSchemaTooNew},
-			"another kind":  {changed(run("PRAGMA application_id = 7")), stick.CodeUsage},
-			"a live log":    {changed(func(path string) { os.WriteFile(path+"-wal", []byte("x"), 0o600) }), stick.CodeUsage},
+			"nothing":      {filepath.Join(t.TempDir(), "none"), stick.CodeNotFound},
+			"a directory":  {t.TempDir(), stick.CodeUsage},
+			"the database": {filepath.Join(db.Dir(), store.FileName), stick.CodeUsage},
+			"empty":        {changed(func(path string) { os.Truncate(path, 0) }), stick.CodeUsage},
+			"half": {
+				changed(func(path string) { os.Truncate(path, int64(len(whole)/2)) }), stick.CodeDatabaseCorrupt,
+			},
+			"another log": {
+				changed(run("UPDATE events SET reason = 'x' WHERE event_seq = 2")), stick.CodeDatabaseCorrupt,
+			},
+			"newer": {
+				changed(run("UPDATE meta SET value = 99999 WHERE key = 'min_reader'")), stick.CodeSchemaTooNew,
+			},
+			"another kind": {changed(run("PRAGMA application_id = 7")), stick.CodeUsage},
+			"a live log": {
+				changed(func(path string) { os.WriteFile(path+"-wal", []byte("x"), 0o600) }), stick.CodeUsage,
+			},
 			"a file beyond": {changed(run(fileBeyond)), stick.CodeDatabaseCorrupt},
 		} {
 			t.Run(name, func(t *testing.T) {

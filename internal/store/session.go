@@ -69,7 +69,8 @@ func (tx *Tx) NameOf(a stick.AgentID) (name string, err error) {
 // AgentNames returns what people call agents in any room, where that isn't their id.
 func (tx *Tx) AgentNames() (map[stick.AgentID]string, error) {
 	names := map[stick.AgentID]string{}
-	err := tx.scan("SELECT agent_id, name FROM members WHERE name > '' ORDER BY agent_id", nil, func(scan rowScan) error {
+	query := "SELECT agent_id, name FROM members WHERE name > '' ORDER BY agent_id"
+	err := tx.scan(query, nil, func(scan rowScan) error {
 		var a stick.AgentID
 		var name string
 		err := scan(&a, &name)

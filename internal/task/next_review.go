@@ -70,7 +70,9 @@ type reviewable struct {
 }
 
 // listInReview lists the tasks in review, the oldest offer first. newest is the last event that it has seen.
-func (rp *repo) listInReview(ctx context.Context, res *NextReviewResult) (waiting []reviewable, newest int64, err error) {
+func (rp *repo) listInReview(
+	ctx context.Context, res *NextReviewResult,
+) (waiting []reviewable, newest int64, err error) {
 	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		waiting, res.RoomID, res.AgentID = nil, r.ID, me.Agent
 		if newest, err = tx.LastSeq(r.ID); err != nil {

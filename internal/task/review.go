@@ -272,7 +272,9 @@ type reviewSettings struct {
 }
 
 // settingsOfReview reads from the head of a task's integration branch what a review needs to know.
-func (rp *repo) settingsOfReview(ctx context.Context, task stick.Task, t repository.Target) (set reviewSettings, err error) {
+func (rp *repo) settingsOfReview(
+	ctx context.Context, task stick.Task, t repository.Target,
+) (set reviewSettings, err error) {
 	// A merge tells that the branch is missing.
 	if t.Head() == "" {
 		return set, nil

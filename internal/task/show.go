@@ -98,7 +98,9 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 
 	res.Path = filepath.Join(cmp.Or(res.Checkout, root), filepath.FromSlash(task.Worktree))
 	ts.addRunners(root, open, shown)
-	branches, gitErr := ts.addBranchState(ctx, root, []stick.Task{task}, shown, repository.TargetRefs(task.Integration)...)
+	branches, gitErr := ts.addBranchState(
+		ctx, root, []stick.Task{task}, shown, repository.TargetRefs(task.Integration)...,
+	)
 	if res.Checkout != "" {
 		ts.addPushed(ctx, p, task, &res)
 	}

@@ -174,7 +174,9 @@ func TestTrain_KilledAnywhere(t *testing.T) {
 			}
 
 			err := merge(bob.Again())
-			s.Check(err == nil || stick.CodeOf(err) == stick.CodeTasksReturned, "the merge fails when run again: %v", err)
+			s.Check(
+				err == nil || stick.CodeOf(err) == stick.CodeTasksReturned, "the merge fails when run again: %v", err,
+			)
 			for _, name := range []string{"t1", "t2", "t3"} {
 				s.TaskIs(name, stick.TaskCompleted)
 			}

@@ -18,7 +18,8 @@ import (
 func (s *canvas) agentLines(r *monitor.Room) (lines []line) {
 	holder := cmp.Or(deref(r.State.Owner), deref(r.State.ReservedFor))
 	order := []presence.AgentState{
-		presence.AgentAsks, presence.AgentWorks, presence.AgentWaits, presence.AgentRests, presence.AgentIdle, presence.AgentUnknown, presence.AgentGone,
+		presence.AgentAsks, presence.AgentWorks, presence.AgentWaits, presence.AgentRests, presence.AgentIdle,
+		presence.AgentUnknown, presence.AgentGone,
 	}
 
 	members := slices.Clone(r.State.Members)
@@ -95,7 +96,9 @@ func (s *canvas) agentLine(r *monitor.Room, m engine.RoomMember, holds bool) lin
 		sign = "* "
 	}
 
-	l.cells = []cell{{text: sign, hue: good}, {text: term.Textf("%s", m.AgentID), hue: nameHue(m), width: name}, {text: " "}}
+	l.cells = []cell{
+		{text: sign, hue: good}, {text: term.Textf("%s", m.AgentID), hue: nameHue(m), width: name}, {text: " "},
+	}
 
 	// A person who holds the stick has no hooks that would say what it does.
 	a := m.Activity

@@ -47,7 +47,8 @@ func (p rescuePage) layoutLines(s *canvas) (head, body []line) {
 		return nil, []line{textLine(faint, "reading …")}
 	}
 
-	head = []line{textLine("", "%s of %s, kept %s", stick.Count(p.res.Files, "file"), p.res.Top, s.agoText(p.res.At)), textLine("", "%s", p.res.Origin()), blank}
+	kept := textLine("", "%s of %s, kept %s", stick.Count(p.res.Files, "file"), p.res.Top, s.agoText(p.res.At))
+	head = []line{kept, textLine("", "%s", p.res.Origin()), blank}
 	for _, f := range p.res.Entries {
 		body = append(body, line{cells: []cell{
 			{text: term.Textf("%s", strings.Join(f.States, ", ")), width: 20}, {text: term.Path(f.Path)},

@@ -152,8 +152,9 @@ func isApproved(t stick.Task, v Decision) bool {
 }
 
 // Approve approves exactly one commit, and sends the reviewer's drafts. If it is already approved, and there
-// are no drafts, the event is nil, unless tt is to merge it by itself from now on. Approve fails with [stick.CodeUsage], [stick.CodeInvalidTransition],
-// [stick.CodeAuthorCannotReview], [stick.CodePersonOnly] and [stick.CodeReviewStale].
+// are no drafts, the event is nil, unless tt is to merge it by itself from now on. Approve fails with
+// [stick.CodeUsage], [stick.CodeInvalidTransition], [stick.CodeAuthorCannotReview], [stick.CodePersonOnly]
+// and [stick.CodeReviewStale].
 func Approve(t stick.Task, v Decision, reason string) (*stick.Event, error) {
 	if err := stick.CheckReason("reason", reason); err != nil {
 		return nil, err

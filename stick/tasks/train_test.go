@@ -13,7 +13,9 @@ import (
 
 // ride plays a train: isRed says what the gate says of what has landed and a group on top of it. It returns what
 // has landed, in order, and how often the gate ran.
-func ride(t *testing.T, ids []string, isRed func(landed, group []string) bool) (train tasks.Train, landed []string, gates int) {
+func ride(
+	t *testing.T, ids []string, isRed func(landed, group []string) bool,
+) (train tasks.Train, landed []string, gates int) {
 	t.Helper()
 	train = tasks.NewTrain(ids...)
 	for group := train.Next(); group != nil; group = train.Next() {

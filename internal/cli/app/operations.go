@@ -74,5 +74,7 @@ func NewOperations(cfg core.Config, starters Starters) Operations {
 
 // NewOperations makes the operations of a run, which may start the commands of tasks, and guardians.
 func (a *Run) NewOperations(procs *proc.Table) Operations {
-	return NewOperations(a.KernelConfig(procs), Starters{Run: a.StartRun, Guardian: a.GuardianStarter(), Lander: a.LanderStarter()})
+	return NewOperations(
+		a.KernelConfig(procs), Starters{Run: a.StartRun, Guardian: a.GuardianStarter(), Lander: a.LanderStarter()},
+	)
 }

@@ -120,7 +120,8 @@ func showRestorePlan(p *term.Page, res upkeep.RestoreDBResult) {
 
 	switch {
 	case res.Broken && res.Lost > 0:
-		p.Linef("replaces: a database that can't be read; up to %s came after the backup", stick.Count(res.Lost, "event"))
+		p.Linef("replaces: a database that can't be read; up to %s came after the backup",
+			stick.Count(res.Lost, "event"))
 	case res.Broken:
 		p.Linef("replaces: a database that can't be read")
 	case res.Replaces == nil:

@@ -108,7 +108,9 @@ func UninstallCmd(a *app.Run) *cobra.Command {
 
 	c.Flags().BoolVar(&o.project, "project", false, "uninstall from this workspace instead of from your home")
 	c.Flags().BoolVar(&o.show, "print", false, "show the changes and make none")
-	c.Flags().BoolVar(&o.data, "data", false, "remove the database, its backups and the copies of uncommitted work, too")
+	c.Flags().BoolVar(
+		&o.data, "data", false, "remove the database, its backups and the copies of uncommitted work, too",
+	)
 	c.Flags().BoolVar(&o.yes, "yes", false, "don't ask")
 
 	c.RunE = func(c *cobra.Command, args []string) error {

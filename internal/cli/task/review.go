@@ -44,7 +44,8 @@ func workerApproveCmd(a *app.Run) *cobra.Command {
 			}
 
 			if res.Merges {
-				p.Linef("tt merges it by itself; to follow that: %s", p.Next(stick.Cmd("tt task merge <task_id> --wait", res.TaskID)))
+				p.Linef("tt merges it by itself; to follow that: %s",
+					p.Next(stick.Cmd("tt task merge <task_id> --wait", res.TaskID)))
 				return
 			}
 

@@ -143,7 +143,8 @@ func tryUntilReady(
 
 // showReview names a commit that waits for the caller's review.
 func showReview(p *term.Page, res task.NextReviewResult) {
-	p.Linef("%s waits for your review: commit %s of %s, offered %s", res.TaskID, abbrev(res.Head), res.Worker, p.Ago(res.Since))
+	p.Linef("%s waits for your review: commit %s of %s, offered %s",
+		res.TaskID, abbrev(res.Head), res.Worker, p.Ago(res.Since))
 	if res.Description != "" {
 		p.Linef("  %s", stick.Quote(res.Description, 160))
 	}

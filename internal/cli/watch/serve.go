@@ -102,7 +102,9 @@ func servePages(ctx context.Context, a *app.Run, w core.Where, f serveFlags) err
 
 	// Requests come while others are answered.
 	cfg.Alone = false
-	a.Operations = app.NewOperations(cfg, app.Starters{Run: a.StartRun, Guardian: a.GuardianStarter(), Lander: a.LanderStarter()})
+	a.Operations = app.NewOperations(
+		cfg, app.Starters{Run: a.StartRun, Guardian: a.GuardianStarter(), Lander: a.LanderStarter()},
+	)
 	ops := a.Operations
 	defer func() { _ = ops.Engine.Close() }()
 	to, err := startPage(ctx, a, ops, by, w)

@@ -121,7 +121,9 @@ func TestCheckActs_HoldersWorktree(t *testing.T) {
 	}
 	for _, command := range []string{"git -C " + side + " reset --hard", "rm " + file} {
 		res := bob.Executes(command, nil)
-		s.Check(!res.Allowed && strings.Contains(string(res.Reason), "work of "+string(ann.ID)), "%s: %+v", command, res)
+		s.Check(
+			!res.Allowed && strings.Contains(string(res.Reason), "work of "+string(ann.ID)), "%s: %+v", command, res,
+		)
 	}
 
 	ann.Release("so far", "go on").OK()

@@ -53,7 +53,8 @@ func (ro *Roster) Whoami(ctx context.Context, p WhoamiParams) (WhoamiResult, err
 
 	by := p.Caller
 	res := WhoamiResult{
-		AgentID: id.Agent, Name: name, Harness: by.Harness, SessionID: by.SessionID, Terminal: by.Terminal, Proves: by.Proof,
+		AgentID: id.Agent, Name: name,
+		Harness: by.Harness, SessionID: by.SessionID, Terminal: by.Terminal, Proves: by.Proof,
 		Known: id.Session.Key != "" && !id.Unrecorded, Note: id.Note,
 	}
 

@@ -17,11 +17,12 @@ import (
 
 // BackupDBParams asks for a backup of the database.
 type BackupDBParams struct {
-	Caller  core.Caller `json:"-"`
-	File    string      `json:"file,omitempty"`    // an absolute path; empty for a new file in the directory of backups
-	Force   bool        `json:"force,omitempty"`   // replace the file
-	Keep    int         `json:"keep,omitempty"`    // remove all but so many of those in the directory of backups; 0 removes none
-	Rescues bool        `json:"rescues,omitempty"` // with the copies of uncommitted work
+	Caller core.Caller `json:"-"`
+	File   string      `json:"file,omitempty"`  // an absolute path; empty for a new file in the directory of backups
+	Force  bool        `json:"force,omitempty"` // replace the file
+	// remove all but so many of those in the directory of backups; 0 removes none
+	Keep    int  `json:"keep,omitempty"`
+	Rescues bool `json:"rescues,omitempty"` // with the copies of uncommitted work
 }
 
 // BackupDBResult is the backup that was made.
@@ -30,7 +31,8 @@ type BackupDBResult struct {
 	Bytes int64      `json:"bytes"`
 	At    stick.Time `json:"at"` // it has all that was committed before
 	store.Contents
-	Files   int      `json:"files"`             // beside the database: outputs of gates and checks, and copies of uncommitted work
+	// beside the database: outputs of gates and checks, and copies of uncommitted work
+	Files   int      `json:"files"`
 	Removed []string `json:"removed,omitempty"` // older backups
 }
 
@@ -43,7 +45,8 @@ func (u *Upkeep) BackupDB(ctx context.Context, p BackupDBParams) (res BackupDBRe
 	case u.core.Config.Database != "":
 		return res, u.errOnServer("pg_dump")
 	case p.File != "" && p.Keep > 0:
-		return res, stick.Errorf(stick.CodeUsage, "--keep is about the backups in %s, and not about a file that you name", u.backupDir()).
+		return res, stick.Errorf(stick.CodeUsage,
+			"--keep is about the backups in %s, and not about a file that you name", u.backupDir()).
 			With("field", "keep").Hintf("leave one of the two out: %s", stick.Cmd("tt backup --keep <n>", p.Keep))
 	case p.Keep < 0:
 		return res, stick.Errorf(stick.CodeUsage, "--keep is how many backups stay, and can't be %d", p.Keep).
@@ -52,7 +55,8 @@ func (u *Upkeep) BackupDB(ctx context.Context, p BackupDBParams) (res BackupDBRe
 
 	db, err := u.core.Open(ctx, false)
 	if err == store.ErrAbsent {
-		return res, stick.Errorf(stick.CodeNotFound, "there is no database in %s so far, so there is nothing to back up", u.core.Config.Dir).
+		return res, stick.Errorf(stick.CodeNotFound,
+			"there is no database in %s so far, so there is nothing to back up", u.core.Config.Dir).
 			With("path", u.core.Config.Dir).Hintf("to make the first room: %s", stick.Cmd("tt join"))
 	}
 	if err != nil {
@@ -172,6 +176,7 @@ func (u *Upkeep) errOnServer(program string) error {
 		return err
 	}
 
-	return stick.Errorf(stick.CodeUsage, "the rooms are in a database on a server, and tt backs up and restores only its own file").
+	return stick.Errorf(stick.CodeUsage,
+		"the rooms are in a database on a server, and tt backs up and restores only its own file").
 		Hintf("use the server's own program, which may ask for the password: %s", line)
 }

@@ -27,7 +27,8 @@ type RemoveDataResult struct {
 
 // DataPart is a part of the data directory.
 type DataPart struct {
-	What  string `json:"what"` // copies, of uncommitted work; database; backups and replaced, of the database; or comparisons
+	// copies, of uncommitted work; database; backups and replaced, of the database; or comparisons
+	What  string `json:"what"`
 	Path  string `json:"path"`
 	Bytes int64  `json:"bytes"` // on disk
 }

@@ -70,7 +70,9 @@ func (u *Upkeep) ExportRoom(ctx context.Context, p ExportRoomParams) (ExportedRo
 	for after := int64(0); err == nil && after < h.LastEvent; {
 		var events []stick.Event
 		err = u.core.ReadRoom(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room) (err error) {
-			events, _, err = tx.Events(store.EventQuery{Room: h.Room, After: after, Before: h.LastEvent + 1, Limit: 500})
+			events, _, err = tx.Events(
+				store.EventQuery{Room: h.Room, After: after, Before: h.LastEvent + 1, Limit: 500},
+			)
 			return err
 		})
 		for _, e := range events {
@@ -100,17 +102,21 @@ type ImportRoomResult struct {
 	LastEvent int64        `json:"last_event_seq"`
 }
 
-// ImportRoom makes a room by the lines of [Upkeep.ExportRoom], as a person. It checks the sums, and that the room is what its
-// log says. A turn that is held in it, and reservations, end. It fails with [stick.CodePersonOnly], with
-// [stick.CodeAlreadyExists] where the room is, or its numbers are in use, and with [stick.CodeUsage] if the lines aren't a whole log.
+// ImportRoom makes a room by the lines of [Upkeep.ExportRoom], as a person. It checks the sums, and that the
+// room is what its log says. A turn that is held in it, and reservations, end. It fails with
+// [stick.CodePersonOnly], with [stick.CodeAlreadyExists] where the room is, or its numbers are in use, and
+// with [stick.CodeUsage] if the lines aren't a whole log.
 func (u *Upkeep) ImportRoom(ctx context.Context, p ImportRoomParams) (res ImportRoomResult, err error) {
 	switch {
 	case !p.Caller.ActsAsPerson():
-		return res, stick.Errorf(stick.CodePersonOnly, "only a person may import a room, because its log says who has approved what").
+		return res, stick.Errorf(stick.CodePersonOnly,
+			"only a person may import a room, because its log says who has approved what").
 			Hintf("ask a person to run it")
 	case u.core.Config.Database != "":
-		return res, stick.Errorf(stick.CodeUsage, "the rooms are in a database on a server, where rooms are found by their repositories, and tt imports into its own file").
-			Hintf("import it into a data directory of its own, and move that to a server of its own: %s", stick.Cmd("tt migrate-db"))
+		return res, stick.Errorf(stick.CodeUsage,
+			"the rooms are in a database on a server, where rooms are found by their repositories, and tt imports into its own file").
+			Hintf("import it into a data directory of its own, and move that to a server of its own: %s",
+				stick.Cmd("tt migrate-db"))
 	}
 
 	// A line may be as long as a handoff or a message with its quotes.
@@ -120,7 +126,8 @@ func (u *Upkeep) ImportRoom(ctx context.Context, p ImportRoomParams) (res Import
 		return res, errNoExport("the file doesn't begin as an exported room does")
 	}
 	if head.Version != roomFormatVersion {
-		return res, stick.Errorf(stick.CodeSchemaTooNew, "the file has version %d of the format, and this tt knows version %d", head.Version, roomFormatVersion).
+		return res, stick.Errorf(stick.CodeSchemaTooNew,
+			"the file has version %d of the format, and this tt knows version %d", head.Version, roomFormatVersion).
 			Hintf("get a newer tt first: %s", stick.Cmd("tt self-update"))
 	}
 	if head.RoomID == "" || !filepath.IsAbs(head.Path) {
@@ -167,8 +174,8 @@ func (u *Upkeep) ImportRoom(ctx context.Context, p ImportRoomParams) (res Import
 	return ImportRoomResult{RoomID: head.RoomID, Path: head.Path, Events: head.Events, LastEvent: head.LastEvent}, err
 }
 
-// storedPayload is a payload as the log has it, whose sum is over its bytes. An answer of tt has characters escaped that
-// a terminal could act on, and the log doesn't: it escapes only those that are listed here.
+// storedPayload is a payload as the log has it, whose sum is over its bytes. An answer of tt has characters
+// escaped that a terminal could act on, and the log doesn't: it escapes only those that are listed here.
 func storedPayload(answer json.RawMessage) json.RawMessage {
 	stored := make([]byte, 0, len(answer))
 	for i := 0; i < len(answer); {

@@ -2,7 +2,8 @@ package upkeep
 
 import "testing"
 
-// TestStoredPayload: what an answer has escaped for terminals is as the log has it again, and what the log escapes stays.
+// TestStoredPayload: what an answer has escaped for terminals is as the log has it again, and what the log
+// escapes stays.
 func TestStoredPayload(t *testing.T) {
 	for answer, stored := range map[string]string{
 		``:                             ``,

@@ -27,21 +27,24 @@ type RestoreDBResult struct {
 	DataDir string       `json:"data_dir"`
 	Backups []BackupFile `json:"backups,omitempty"` // the newest first; only without a file
 
-	File     string          `json:"file,omitempty"`
-	At       stick.Time      `json:"at,omitzero"`        // when the backup was made
-	Backup   *store.Contents `json:"backup,omitempty"`   // what it has
-	Replaces *store.Contents `json:"replaces,omitempty"` // what the database has that it replaces; absent if there is none, or it can't be read
-	Broken   bool            `json:"broken,omitempty"`   // there is a database, and it can't be read
-	Lost     int64           `json:"lost_events"`        // events that the backup doesn't have; of a broken database, at most
-	Restored bool            `json:"restored"`
-	Aside    string          `json:"aside,omitempty"` // where the database is now that was replaced
-	Files    int             `json:"files,omitempty"` // that came with the backup, and weren't there
+	File   string          `json:"file,omitempty"`
+	At     stick.Time      `json:"at,omitzero"`      // when the backup was made
+	Backup *store.Contents `json:"backup,omitempty"` // what it has
+	// what the database has that it replaces; absent if there is none, or it can't be read
+	Replaces *store.Contents `json:"replaces,omitempty"`
+	Broken   bool            `json:"broken,omitempty"` // there is a database, and it can't be read
+	// events that the backup doesn't have; of a broken database, at most
+	Lost     int64  `json:"lost_events"`
+	Restored bool   `json:"restored"`
+	Aside    string `json:"aside,omitempty"` // where the database is now that was replaced
+	Files    int    `json:"files,omitempty"` // that came with the backup, and weren't there
 }
 
 // RestoreDB puts a backup in the place of the database, as a person. It checks the backup before it changes
-// anything, and keeps the database that was there. All turns and reservations end, and waits with them. It fails with [stick.CodePersonOnly], with
-// [stick.CodeUsage] and [stick.CodeNotFound] for what is no backup, with [stick.CodeDatabaseCorrupt] for one that is
-// damaged, with [stick.CodeSchemaTooNew] for one of a newer program, and with [stick.CodeDataDirNotWritable].
+// anything, and keeps the database that was there. All turns and reservations end, and waits with them. It
+// fails with [stick.CodePersonOnly], with [stick.CodeUsage] and [stick.CodeNotFound] for what is no backup,
+// with [stick.CodeDatabaseCorrupt] for one that is damaged, with [stick.CodeSchemaTooNew] for one of a newer
+// program, and with [stick.CodeDataDirNotWritable].
 func (u *Upkeep) RestoreDB(ctx context.Context, p RestoreDBParams) (res RestoreDBResult, err error) {
 	res.DataDir = u.core.Config.Dir
 	if u.core.Config.Database != "" {
@@ -53,7 +56,8 @@ func (u *Upkeep) RestoreDB(ctx context.Context, p RestoreDBParams) (res RestoreD
 	}
 
 	if !p.Caller.ActsAsPerson() {
-		return res, stick.Errorf(stick.CodePersonOnly, "only a person may restore the database, because all that came after the backup is replaced").
+		return res, stick.Errorf(stick.CodePersonOnly,
+			"only a person may restore the database, because all that came after the backup is replaced").
 			Hintf("ask a person to run it: %s", stick.Cmd("tt restore <file>", p.File))
 	}
 

@@ -129,7 +129,9 @@ func packFile(ctx context.Context, tx *sql.Tx, dir, name string) error {
 
 // UnpackFiles writes the files that [DB.PackFiles] has put into the database below a directory, and removes
 // them from the database. Files that are there stay as they are. A database without files is left as it is.
-func (s *DB) UnpackFiles(ctx context.Context, dir string, write func(path string, mode fs.FileMode, from io.Reader) error) (n int, err error) {
+func (s *DB) UnpackFiles(
+	ctx context.Context, dir string, write func(path string, mode fs.FileMode, from io.Reader) error,
+) (n int, err error) {
 	names, err := s.packedFiles(ctx)
 	if err != nil || names == nil {
 		return 0, err

@@ -165,7 +165,8 @@ func errRestoring(dir string) *stick.Error {
 	}
 
 	backup, aside, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
-	return stick.Errorf(stick.CodeDatabaseCorrupt, "a restore was interrupted: %s isn't in its place, and the database before it is in %s", backup, aside).
+	return stick.Errorf(stick.CodeDatabaseCorrupt,
+		"a restore was interrupted: %s isn't in its place, and the database before it is in %s", backup, aside).
 		With("path", filepath.Join(dir, FileName)).
 		Hintf("a person completes it: %s", stick.Cmd("tt restore <file> --yes", backup))
 }

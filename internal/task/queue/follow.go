@@ -27,7 +27,9 @@ type follower struct {
 
 // followLander waits until the lander is done with the task that the caller has named, or with all that it is
 // to merge. If none runs, it starts one. It fails with [stick.CodeTasksReturned] and [stick.CodeTasksLeft].
-func (mg *merger) followLander(ctx context.Context, p WorkerMergeParams, res WorkerMergeResult) (WorkerMergeResult, error) {
+func (mg *merger) followLander(
+	ctx context.Context, p WorkerMergeParams, res WorkerMergeResult,
+) (WorkerMergeResult, error) {
 	f := &follower{merger: mg, params: p, told: map[string]struct{}{}, res: res}
 	if err := f.readPending(ctx); err != nil || len(f.pending) == 0 {
 		return f.res, err

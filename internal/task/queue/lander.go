@@ -222,7 +222,9 @@ func (l *lander) forgetOthers(wanted []stick.Task) {
 
 // tryNext merges the first of the wanted tasks that weren't tried, with those that ride with it, or notes why that
 // is held up. It fails only if nothing can be merged now.
-func (l *lander) tryNext(ctx context.Context, wanted []stick.Task, tried map[string]bool, halted map[string]error) error {
+func (l *lander) tryNext(
+	ctx context.Context, wanted []stick.Task, tried map[string]bool, halted map[string]error,
+) error {
 	var queued []stick.Task
 	heads := map[string]string{}
 	for _, t := range wanted {

@@ -72,8 +72,8 @@ func (l landing) runGates(ctx context.Context, intent string, c candidate) (verd
 	return v, l.refuseRed(ctx, intent, c.ground, v, report)
 }
 
-// judgeCommit has the gate judge a commit. A gate that a signal has ended, as when memory is short, has said nothing: it
-// runs once more. If that ends so too, judgeCommit fails with [stick.CodeGateEnded].
+// judgeCommit has the gate judge a commit. A gate that a signal has ended, as when memory is short, has said
+// nothing: it runs once more. If that ends so too, judgeCommit fails with [stick.CodeGateEnded].
 func (l landing) judgeCommit(ctx context.Context, c candidate, commit string) (v verdict, err error) {
 	for range 2 {
 		if v, err = l.runGate(ctx, c, commit); err != nil || v.outcome.Signal == "" {

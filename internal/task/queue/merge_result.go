@@ -33,8 +33,9 @@ type WorkerMergeResult struct {
 
 	Cleaned []CleanedTask `json:"cleaned,omitempty"` // what became of worktrees that earlier merges had to leave
 
-	Ready   []string             `json:"ready,omitempty"`   // the tasks that waited for a merged one, and can begin now
-	Started []runner.StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
+	Ready []string `json:"ready,omitempty"` // the tasks that waited for a merged one, and can begin now
+	// the tasks whose commands were started because they are ready
+	Started []runner.StartedTask `json:"started,omitempty"`
 }
 
 // MergedTask is a task that landed.

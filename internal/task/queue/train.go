@@ -276,8 +276,8 @@ func (tr *train) landGroup(ctx context.Context, riders []rider, plan *tasks.Trai
 	return false, false, nil
 }
 
-// storeIntents stores an intent for each task of a group: a crash is finished or undone by the next command. If it fails,
-// failed is the number of the task that can't land.
+// storeIntents stores an intent for each task of a group: a crash is finished or undone by the next command.
+// If it fails, failed is the number of the task that can't land.
 func (tr *train) storeIntents(ctx context.Context, riders []rider) (failed int, err error) {
 	for i := range riders {
 		id, err := tr.NewID(ctx)
@@ -360,7 +360,9 @@ func (tr *train) recordRider(ctx context.Context, r rider, v verdict, note stick
 
 // blameGroup finds out whether a red group is to blame. A red branch pauses its queue; a task that is red alone goes
 // back.
-func (tr *train) blameGroup(ctx context.Context, riders []rider, v verdict, plan *tasks.Train) (green, goesOn bool, err error) {
+func (tr *train) blameGroup(
+	ctx context.Context, riders []rider, v verdict, plan *tasks.Train,
+) (green, goesOn bool, err error) {
 	first := riders[0]
 	db, err := tr.Core.Open(ctx, true)
 	if err != nil {
