@@ -114,7 +114,7 @@ func TestInstallByPath(t *testing.T) {
 	}
 
 	out, err := exec.CommandContext(ctx, filepath.Join(work, "bin", "tt"), "version").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), version) {
+	if err != nil || !strings.Contains(string(out), strings.TrimPrefix(version, "v")) {
 		t.Errorf("tt version: %v: %s", err, out)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,7 +42,7 @@ type VersionResult struct {
 }
 
 // ThisBuild returns which program this is. A release knows its commit from the linker, a build in a clone
-// from git, if Go asked git.
+// from git, if Go asked git, and a program of go install path@version its version from Go.
 func ThisBuild() VersionResult {
 	res := VersionResult{
 		Version: version, Commit: commit, Date: date, Go: runtime.Version(),
@@ -54,6 +55,7 @@ func ThisBuild() VersionResult {
 		return res
 	}
 
+	res.Version = installedVersion(info)
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
@@ -66,6 +68,18 @@ func ThisBuild() VersionResult {
 	}
 
 	return res
+}
+
+// installedVersion returns the version that go install was given. In a clone, Go makes one up from the last tag
+// and the commit, which says nothing that the commit doesn't say.
+func installedVersion(info *debug.BuildInfo) string {
+	isClone := slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "vcs.revision" })
+	given, isVersion := strings.CutPrefix(info.Main.Version, "v")
+	if isClone || !isVersion {
+		return version
+	}
+
+	return given
 }
 
 // FullName is the version with its commit and the commit's day, as far as they are known.
