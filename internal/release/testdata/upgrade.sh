@@ -60,5 +60,5 @@ echo "== the newer program goes on where the older was"
 says alice 'your turn, turn 3'
 says alice 'review it'
 "$breaks" doctor >doctor
-says doctor 'hook claude: the database needs schema' # what the hook couldn't say
+says doctor 'hook claude of session s1: the database needs schema' # what the hook couldn't say
 echo "== all of it happened"
