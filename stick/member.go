@@ -311,6 +311,26 @@ func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 	return r.rerouteAfter([]Event{kick.WithPayload(p)}, q.Who, s, now)
 }
 
+// HasOthers reports whether somebody else than an agent is in a room.
+func (r Room) HasOthers(than AgentID) bool {
+	return slices.ContainsFunc(r.Members, func(m Member) bool { return m.State == Joined && m.Agent != than })
+}
+
+// HasWork reports whether anything has happened in a log but that members came and went, and that the room was
+// closed, moved or got another policy.
+func HasWork(log []Event) bool {
+	isComing := func(e Event) bool {
+		switch e.Type {
+		case EventJoin, EventLeave, EventKick, EventClose, EventReopen, EventRoomMoved, EventPolicyChanged,
+			EventSessionStarted, EventSessionEnded:
+			return true
+		}
+		return false
+	}
+
+	return slices.ContainsFunc(log, func(e Event) bool { return !isComing(e) })
+}
+
 // Move says that the workspace of a room lies at another path now. Its owner is told.
 func (r Room) Move(by AgentID, to string) (Room, []Event) {
 	from := r.Path

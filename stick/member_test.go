@@ -507,3 +507,20 @@ func TestNamedEver(t *testing.T) {
 	_, err = sticktest.NewRoom(t).NamedEver("claude", f.Probed, f.Now)
 	sticktest.Refused(t, err, stick.CodeUnknownMember, nil)
 }
+
+// TestHasWork: a room in which members only came and went, and that was closed or moved, has nothing to lose.
+func TestHasWork(t *testing.T) {
+	coming := []stick.Event{{Type: stick.EventJoin}, {Type: stick.EventPolicyChanged}, {Type: stick.EventLeave}}
+	if stick.HasWork(nil) || stick.HasWork(coming) {
+		t.Error("coming and going is taken for work")
+	}
+
+	for _, what := range []stick.EventType{
+		stick.EventClaim, stick.EventMessageSent, stick.EventReserved, stick.EventTaskAssigned, stick.EventNoteAdded,
+		stick.EventWorkTaken, stick.EventIncursion,
+	} {
+		if !stick.HasWork(append(coming, stick.Event{Type: what})) {
+			t.Errorf("a log with %s is taken for one without work", what)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"path/filepath"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
@@ -131,6 +132,16 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 			res.Created = true
 			warnings = append(warnings,
 				stick.Wordsf("this room lies inside the room of %s, whose members don't see it", above))
+		case o.Created:
+			gone, err := findMovedRoom(o)
+			if err != nil {
+				return err
+			}
+			if gone.ID != "" {
+				warnings = append(warnings, stick.Wordsf(
+					"the directory of your room, %s, is gone; if its files are here now, bring that room here: %s",
+					gone.Path, stick.Cmd("tt join --room <room_id>", gone.ID)))
+			}
 		}
 
 		if o.Me.Note != "" {
@@ -140,6 +151,15 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 		return nil
 	})
 	return res, err
+}
+
+// findMovedRoom finds a room of the caller that may have lain where its new room lies, under another name or in
+// another directory. It is zero if there is none.
+func findMovedRoom(o *op) (stick.Room, error) {
+	here := o.Room.Path
+	return core.FindGoneRoom(o.Tx, o.Me.Agent, func(path string) bool {
+		return filepath.Dir(path) == filepath.Dir(here) || filepath.Base(path) == filepath.Base(here)
+	})
 }
 
 // makeRoomAt makes a room at the path of w itself, unless there is one, as [Engine.makeNestedRoom] does. It
@@ -208,15 +228,27 @@ func (e *Engine) findMove(ctx context.Context, p JoinPathParams) (roomMove, erro
 	return roomMove{path, to}, err
 }
 
-// moveRoom moves the room, unless it was moved meanwhile, or the workspace has a room.
+// moveRoom moves the room, unless it was moved meanwhile, or the workspace has a room in which something has
+// happened.
 func (m roomMove) moveRoom(o *op) error {
 	if m.to == nil || o.Room.Path != m.from {
 		return nil
 	}
 
-	_, taken, err := o.Tx.RoomAt(m.to.Chain)
-	if taken || err != nil || m.to.Broad || m.to.CheckRepository() != nil {
+	there, taken, err := o.Tx.RoomAt(m.to.Chain)
+	if err != nil || m.to.Broad || m.to.CheckRepository() != nil {
 		return err
+	}
+
+	// Whoever types a plain tt join after a move makes a room that nobody needs.
+	if taken {
+		unused, err := m.isUnused(o, there)
+		if !unused || err != nil {
+			return err
+		}
+		if err := exchangePaths(o, there); err != nil {
+			return err
+		}
 	}
 
 	if o.Room.Key == "" {
@@ -236,10 +268,35 @@ func (m roomMove) moveRoom(o *op) error {
 	return err
 }
 
+// maxUnusedLog is how many events the log of an unused room has at most.
+const maxUnusedLog = 64
+
+// isUnused reports whether the room that lies where this one would move to gives way to it: it lies just there,
+// nobody but the caller is in it, and nothing has happened in it. Rooms of a server follow their repository.
+func (m roomMove) isUnused(o *op, there stick.Room) (bool, error) {
+	if there.Key != "" || there.Path != m.to.Root || there.HasOthers(o.Me.Agent) {
+		return false, nil
+	}
+
+	log, more, err := o.Tx.Events(store.EventQuery{Room: there.ID, Limit: maxUnusedLog})
+	return !more && !stick.HasWork(log), err
+}
+
+// exchangePaths gives an unused room the path that the caller's room had, so that this one can have the other's.
+func exchangePaths(o *op, unused stick.Room) error {
+	if err := o.Tx.ExchangePaths(unused, o.Room); err != nil {
+		return err
+	}
+
+	after, events := unused.Move(o.Me.Agent, o.Room.Path)
+	_, _, err := o.Tx.Save(unused, after, events)
+	return err
+}
+
 // explainRefusal says why a room whose directory is gone, or that has none on this host, doesn't get that of
 // the caller.
 func (m roomMove) explainRefusal() stick.Words {
-	why := stick.Words("has a room")
+	why := stick.Words("has a room that is in use")
 
 	switch {
 	case m.to.CheckRepository() != nil:

@@ -70,6 +70,22 @@ func (tx *Tx) Checkout(r stick.Room, path string) (stick.Room, error) {
 	return tx.chooseCheckout(r, []string{path}), err
 }
 
+// ExchangePaths gives two rooms each other's path. No two rooms have one path, so one of them has none in
+// between. It is for databases of one host.
+func (tx *Tx) ExchangePaths(a, b stick.Room) error {
+	for _, to := range []struct {
+		room stick.RoomID
+		path string
+	}{{a.ID, "exchanged " + string(a.ID)}, {b.ID, a.Path}, {a.ID, b.Path}} {
+		err := tx.execIn(to.room, "UPDATE rooms SET canonical_path = ? WHERE room_id = ?", to.path, to.room)
+		if err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
 // LeaveCheckout forgets a path of a room on this host.
 func (tx *Tx) LeaveCheckout(r stick.Room, path string) error {
 	return tx.execIn(r.ID, "DELETE FROM checkouts WHERE host_id = ? AND path = ? AND room_id = ?",

@@ -28,10 +28,27 @@ func (p Place) CheckRepository() error {
 
 	e.With("path", p.Root).With("git_dir", p.Lost.Target).Hintf("in a container, mount the repository at that path too")
 	if p.Lost.File == ".git" {
-		e.Hintf("in a container, mount the repository at that path too; if it was moved: %s", stick.Cmd("git -C <main> worktree repair <path>"))
+		repair := stick.Cmd("git -C <main> worktree repair <path>")
+		if main := findMain(p.Root, p.Lost.Target); main != "" {
+			repair = stick.Cmd("git -C <main> worktree repair <path>", main, p.Root)
+		}
+		e.Hintf("in a container, mount the repository at that path too; if it was moved: %s", repair)
 	}
 
 	return e
+}
+
+// findMain finds the checkout above a lost worktree whose repository has a record of that name, as after the
+// whole repository was renamed. It is empty if there is none.
+func findMain(worktree, record string) string {
+	for dir := filepath.Dir(worktree); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		records := filepath.Join(dir, ".git", "worktrees")
+		if info, err := os.Lstat(filepath.Join(records, filepath.Base(record))); err == nil && info.IsDir() {
+			return dir
+		}
+	}
+
+	return ""
 }
 
 // CheckRepository is [Place.CheckRepository] for the checkout that path lies in. It returns nil for a path

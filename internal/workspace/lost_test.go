@@ -12,6 +12,22 @@ import (
 	"talkingstick/stick"
 )
 
+// TestPlace_CheckRepository_RenamedMain: after the main checkout was renamed, the step for a worktree in it names
+// both.
+func TestPlace_CheckRepository_RenamedMain(t *testing.T) {
+	dir := tree(t)
+	main := repository(t, filepath.Join(dir, "main"))
+	gitAdd(t, main, filepath.Join(main, "worktrees", "t1"))
+	renamed := filepath.Join(dir, "renamed")
+	must(t, os.Rename(main, renamed))
+
+	worktree := filepath.Join(renamed, "worktrees", "t1")
+	err := resolve(t, worktree, Env{}).CheckRepository()
+	if want := "git -C " + renamed + " worktree repair " + worktree; !strings.Contains(fmt.Sprint(stick.AsError(err).Hint), want) {
+		t.Errorf("the step is %q, want %q", stick.AsError(err).Hint, want)
+	}
+}
+
 // TestPlace_CheckRepository goes through the checkouts whose repository can't be found from where they are,
 // and through those that only look like them.
 func TestPlace_CheckRepository(t *testing.T) {

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,35 +149,49 @@ func (k *Kernel) explainNoRoom(
 	}
 
 	hintInit(no, w, p, by)
-	var mine []stick.Room
+	var gone stick.Room
 	verr := k.View(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
-		mine = nil
 		me, err := Identify(tx, probes, by)
 		if err != nil {
 			return err
 		}
-
-		ids, err := tx.RoomsOf(me.Agent)
-		for _, id := range ids {
-			r, rerr := tx.RoomPart(id, me.Agent)
-			mine, err = append(mine, r), cmp.Or(err, rerr)
-		}
-
+		gone, err = FindGoneRoom(tx, me.Agent, func(string) bool { return true })
 		return err
 	})
 
 	// The hint isn't worth another error.
-	if verr != nil {
+	if verr != nil || gone.ID == "" {
 		return err
 	}
 
-	for _, r := range mine {
-		if _, serr := os.Stat(r.Path); errors.Is(serr, fs.ErrNotExist) {
-			return no.Hintf("the directory of your room, %s, is gone; if its files are here now, move the room here: %s", r.Path, stick.Cmd("tt join --room <room_id>", r.ID))
+	return no.Hintf("the directory of your room, %s, is gone; if its files are here now, move the room here: %s",
+		gone.Path, stick.Cmd("tt join --room <room_id>", gone.ID))
+}
+
+// FindGoneRoom finds a room of an agent whose directory, which may be meant, is gone. It is zero if there is
+// none.
+func FindGoneRoom(tx *store.Tx, a stick.AgentID, isMeant func(path string) bool) (stick.Room, error) {
+	ids, err := tx.RoomsOf(a)
+	if err != nil {
+		return stick.Room{}, err
+	}
+
+	for _, id := range ids {
+		r, err := tx.RoomPart(id, a)
+		if err != nil {
+			return stick.Room{}, err
+		}
+
+		// Of a server's rooms, many have no directory on this host.
+		if r.Path == "" || !isMeant(r.Path) {
+			continue
+		}
+		if _, err := os.Stat(r.Path); errors.Is(err, fs.ErrNotExist) {
+			return r, nil
 		}
 	}
 
-	return err
+	return stick.Room{}, nil
 }
 
 // loadRoom loads or makes the room, and lets the caller enter it. key names a room that is made, see
