@@ -104,19 +104,21 @@ func asksBeforeEdits(t *testing.T, h *realharness.Harness) {
 	}
 }
 
-// ownCopy gives a stage its own copy of tt, which the test may replace.
+// ownCopy gives a stage its own copy of the two programs, of which the test may replace tt.
 func ownCopy(t *testing.T, s *stage) string {
 	t.Helper()
 	dir := t.TempDir()
-	b, err := os.ReadFile(s.tt)
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"tt", "tt-full"} {
+		b, err := os.ReadFile(filepath.Join(filepath.Dir(s.tt), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 
 	s.tt = filepath.Join(dir, "tt")
-	if err := os.WriteFile(s.tt, b, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	if err := os.Mkdir(filepath.Join(dir, "told"), 0o700); err != nil {
 		t.Fatal(err)
 	}

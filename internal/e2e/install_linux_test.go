@@ -389,7 +389,7 @@ func TestGeminiReadsTheProject(t *testing.T) {
 	s.run("install", "gemini", "--project")
 	s.finished(a.Run(t, "Please.", s.options(realharness.Gemini)))
 	said := session.Requests()[0].Text()
-	if !strings.Contains(said, "Only the holder of the talking stick changes files") {
+	if !strings.Contains(said, "Only the holder of the stick changes files") {
 		t.Errorf("Gemini reads\n%s", said)
 	}
 }

@@ -122,7 +122,10 @@ func newHarnessReaders(s *stage, watch time.Duration, work map[string][]string, 
 	var readers []*harnessReader
 	var agents []*realharness.Agent
 	for _, h := range harnesses {
-		r := &harnessReader{literalReader: newLiteralReader(h.Name, watch, work[h.Name]...), s: s, limit: 2 * time.Second, waits: make(chan struct{})}
+		r := &harnessReader{
+			literalReader: newLiteralReader(h.Name, watch, work[h.Name]...), s: s,
+			limit: max(2*time.Second, watch/stepLimit*2), waits: make(chan struct{}),
+		}
 		a, _ := s.configure(h, r.script)
 		readers, agents = append(readers, r), append(agents, a)
 	}

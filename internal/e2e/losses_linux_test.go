@@ -38,7 +38,7 @@ const (
 	notYours = `(isn't|aren't) yours to change now: %s has (just taken the stick|held the stick)`
 	takes    = `, which took .*, work of %s; a copy was kept before: tt rescue show `
 	sweeping = `would sweep up uncommitted work of %s: notes\.txt`
-	carrying = `the push carries along a commit of %s: [0-9a-f]+ of the worker`
+	carrying = `the push carries along a commit of %s: [0-9a-f]+`
 	taking   = `would take away uncommitted work of %s: `
 )
 
@@ -46,7 +46,7 @@ const (
 var losses = []loss{
 	{
 		name: "reset --hard", command: "git reset --hard", denied: notYours,
-		told: "ran \"?git reset --hard\"?" + takes, owned: "git reset --hard " + taking, always: true,
+		told: "ran \"?git reset --hard\"?" + takes, owned: "git reset --hard\"? " + taking, always: true,
 	},
 	{
 		name: "checkout -- path", command: "git checkout -- notes.txt src", denied: notYours,
@@ -63,7 +63,7 @@ var losses = []loss{
 	},
 	{
 		name: "clean", command: "git clean -fd", denied: notYours, told: "ran \"?git clean -fd\"?" + takes,
-		owned: "git clean -fd " + taking, always: true,
+		owned: "git clean -fd\"? " + taking, always: true,
 	},
 	{
 		name: "pull --rebase", command: "git pull --quiet --rebase --autostash", before: (*losing).pushed,

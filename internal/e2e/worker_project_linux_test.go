@@ -68,7 +68,7 @@ func (p *project) model(ctx context.Context, r *modelapi.Request) (modelapi.Repl
 		text = "bad"
 	}
 	var answers []string
-	if n, told := saidIn(r, "came back to you (gate"); told {
+	if n, told := saidIn(r, "The gate is red"); told {
 		text, since = "mended", n
 	} else if n, told := saidIn(r, "say it in more words"); told {
 		text, since = "in more words", n
