@@ -115,42 +115,52 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 			return err
 		}
 
-		var warnings []stick.Words
-		if lost != nil {
-			warnings = append(warnings, stick.AsError(lost).Words())
-		}
-		switch {
-		case o.Room.Path != o.Before.Path:
+		if o.Room.Path != o.Before.Path {
 			res.Moved = o.Before.Path
-		case move.to != nil && move.from == o.Room.Path:
-			// The room couldn't move.
-			warnings = append(warnings, move.explainRefusal())
-		case p.ForceNew && above == o.Room.Path:
-			res.Created = false
-			warnings = append(warnings, "there was already a room at this path; you joined it")
-		case p.ForceNew && above != "":
-			res.Created = true
-			warnings = append(warnings,
-				stick.Wordsf("this room lies inside the room of %s, whose members don't see it", above))
-		case o.Created:
-			gone, err := findMovedRoom(o)
-			if err != nil {
-				return err
-			}
-			if gone.ID != "" {
-				warnings = append(warnings, stick.Wordsf(
-					"the directory of your room, %s, is gone; if its files are here now, bring that room here: %s",
-					gone.Path, stick.Cmd("tt join --room <room_id>", gone.ID)))
-			}
+		}
+		if p.ForceNew && above != "" {
+			res.Created = above != o.Room.Path
 		}
 
-		if o.Me.Note != "" {
-			warnings = append(warnings, o.Me.Note)
+		warnings, err := explainJoin(o, p, move, above)
+		if lost != nil {
+			warnings = append([]stick.Words{stick.AsError(lost).Words()}, warnings...)
 		}
 		res.Warning = stick.JoinWords(warnings, "; ")
-		return nil
+		return err
 	})
 	return res, err
+}
+
+// explainJoin says what whoever has joined a room should know of the place. above is the room that was there, or
+// above it, before a new one was asked for.
+func explainJoin(o *op, p JoinPathParams, move roomMove, above string) (warnings []stick.Words, err error) {
+	switch {
+	case o.Room.Path != o.Before.Path:
+	case move.to != nil && move.from == o.Room.Path:
+		// The room couldn't move.
+		warnings = append(warnings, move.explainRefusal())
+	case p.ForceNew && above == o.Room.Path:
+		warnings = append(warnings, "there was already a room at this path; you joined it")
+	case p.ForceNew && above != "":
+		warnings = append(warnings,
+			stick.Wordsf("this room lies inside the room of %s, whose members don't see it", above))
+	case o.Created:
+		gone, err := findMovedRoom(o)
+		if err != nil {
+			return nil, err
+		}
+		if gone.ID != "" {
+			warnings = append(warnings, stick.Wordsf(
+				"the directory of your room, %s, is gone; if its files are here now, bring that room here: %s",
+				gone.Path, stick.Cmd("tt join --room <room_id>", gone.ID)))
+		}
+	}
+
+	if o.Me.Note != "" {
+		warnings = append(warnings, o.Me.Note)
+	}
+	return warnings, nil
 }
 
 // findMovedRoom finds a room of the caller that may have lain where its new room lies, under another name or in
