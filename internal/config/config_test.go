@@ -80,7 +80,11 @@ func TestParseRefuses(t *testing.T) {
 		"[gate]\nretries = 11\n":                                      "must be a number from 0 to 10",
 		"[gate]\ncommand = [\"make\"]\n":                              "must be a shell command",
 		"[worker]\nraces = 0\n":                                       "must be a number from 1 to 100",
-		"[worker]\nworktree_dir = \"../x\"\n":                         "must be a directory inside",
+		"[worker]\nworktree_dir = \"../x/y\"\n":                       "must be a directory inside",
+		"[worker]\nworktree_dir = \"../../x\"\n":                      "must be a directory inside",
+		"[worker]\nworktree_dir = \"..\"\n":                           "must be a directory inside",
+		"[worker]\nworktree_dir = \"../.git\"\n":                      "must be a directory inside",
+		"[worker]\nworktree_dir = \"../{home}\"\n":                    "must be a directory inside",
 		"[worker]\nworktree_dir = \"/x\"\n":                           "must be a directory inside",
 		"[worker]\nworktree_dir = \".git/x\"\n":                       "must be a directory inside",
 		"[worker]\nworktree_dir = \"a*\"\n":                           "must be a directory inside",
@@ -210,4 +214,19 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// TestWorker_DirFor: worktrees lie in the workspace, or one level beside it.
+func TestWorker_DirFor(t *testing.T) {
+	for dir, want := range map[string]string{
+		"trees": "trees", "../{repo}.tasks": "../shop.tasks", "../tasks of {repo}/": "../tasks of shop", "../x": "../x",
+	} {
+		c, err := Parse([]byte("[worker]\nworktree_dir = \"" + dir + "\"\n"))
+		if err != nil {
+			t.Fatalf("%s: %v", dir, err)
+		}
+		if got := c.Worker.DirFor("/srv/shop"); got != want || c.Worker.IsBeside() != strings.HasPrefix(want, "../") {
+			t.Errorf("%s is %s, beside it: %v", dir, got, c.Worker.IsBeside())
+		}
+	}
 }

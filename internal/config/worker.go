@@ -38,7 +38,7 @@ func (g Gate) Protects(file string) bool {
 // Worker is the section [worker]: where tasks are worked on and merged.
 type Worker struct {
 	Integration string // the branch that tasks are merged into; empty if the file doesn't say
-	Dir         string // where worktrees are created, relative to the workspace's root
+	Dir         string // where worktrees are created, relative to the workspace's root: in it, or one level beside it
 	Races       int    // how often a landing starts over because somebody else was faster
 	MaxRunning  int    // how many commands of tasks may run on one host at the same time; 0 for any number
 	Setup       string // a shell command that runs in each new worktree; empty for none
@@ -50,8 +50,35 @@ type Worker struct {
 	Sign bool // sign the commits that tt makes, if the user's git signs commits
 }
 
-// Commands lists the commands that tt runs only after a person has accepted them.
+// repoName stands for the name of the workspace's own directory in the name of one beside it.
+const repoName = "{repo}"
+
+// isBeside reports whether a clean path names a directory that lies beside the workspace.
+func isBeside(dir string) bool {
+	name, ok := strings.CutPrefix(dir, "../")
+	plain := strings.ReplaceAll(name, repoName, "repo")
+	return ok && isInside(plain) && !strings.ContainsAny(plain, "/{}")
+}
+
+// IsBeside reports whether worktrees lie beside the workspace, and not in it.
+func (w Worker) IsBeside() bool { return isBeside(w.Dir) }
+
+// DirFor returns the directory of worktrees for the workspace at root, relative to it.
+func (w Worker) DirFor(root string) string {
+	return strings.ReplaceAll(w.Dir, repoName, filepath.Base(root))
+}
+
+// BesideSetting is the setting by which worktrees lie beside the workspace, as a person accepts it.
+func (w Worker) BesideSetting() tasks.ProjectCommand {
+	return tasks.ProjectCommand{Key: tasks.WorktreeDirKey, Command: w.Dir}
+}
+
+// Commands lists the settings that count only after a person has accepted them: commands that tt runs, and a
+// directory outside of the workspace.
 func (c Config) Commands() (all []tasks.ProjectCommand) {
+	if c.Worker.IsBeside() {
+		all = append(all, c.Worker.BesideSetting())
+	}
 	if c.Worker.Setup != "" {
 		all = append(all, c.Worker.SetupCommand())
 	}
@@ -142,14 +169,16 @@ var (
 			func(c *Config, v any) error { return assignValue(v, &c.Worker.Integration) },
 		},
 		{
-			"worktree_dir", "a directory inside the workspace",
-			"where tt creates the worktrees of tasks (default `worktrees`)", func(c *Config, v any) error {
+			"worktree_dir", "a directory inside the workspace, or one beside it such as ../{repo}.tasks",
+			"where tt creates the worktrees of tasks; one beside the workspace, in whose name {repo} stands for the workspace's own, once a person has accepted it (default `worktrees`)",
+			func(c *Config, v any) error {
 				if err := assignValue(v, &c.Worker.Dir); err != nil {
 					return err
 				}
 				c.Worker.Dir = strings.TrimSuffix(c.Worker.Dir, "/")
 				dir := filepath.ToSlash(filepath.Clean(filepath.FromSlash(c.Worker.Dir)))
-				if !isInside(c.Worker.Dir) || strings.ContainsAny(dir, `\:*?"<>|[]`) {
+				isPlace := isInside(c.Worker.Dir) || isBeside(dir)
+				if !isPlace || strings.ContainsAny(dir, `\:*?"<>|[]`) {
 					return errKind
 				}
 				c.Worker.Dir = dir

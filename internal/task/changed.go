@@ -2,8 +2,8 @@ package task
 
 import (
 	"context"
-	"path/filepath"
 
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -36,7 +36,7 @@ func (ts *Tasks) addChanged(ctx context.Context, root string, tasks []stick.Task
 			c.Added, c.Deleted = c.Added+max(0, f.Added), c.Deleted+max(0, f.Deleted)
 		}
 
-		if dirty, err := ts.core.Config.Git.Uncommitted(ctx, filepath.Join(root, filepath.FromSlash(t.Worktree))); err == nil {
+		if dirty, err := ts.core.Config.Git.Uncommitted(ctx, repository.LocateWorktree(root, t)); err == nil {
 			c.Uncommitted = len(dirty)
 		}
 

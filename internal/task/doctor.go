@@ -126,8 +126,8 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 		if t.State != stick.TaskCompleted || busy[stick.TaskKey(t.ID)] {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(p.Root, filepath.FromSlash(t.Worktree))); err == nil {
-			note(stick.Wordsf("the worktree of the merged task %s is still there: %s", t.ID, t.Worktree),
+		if _, err := os.Stat(rp.WorktreePath(t)); err == nil {
+			note(stick.Wordsf("the worktree of the merged task %s is still there: %s", t.ID, rp.WorktreePath(t)),
 				stick.Cmd("tt task merge <task_id>", t.ID).Words()+at)
 		}
 	}
@@ -159,7 +159,7 @@ func leftGates(rp *repository.Repo, tasks []stick.Task) (trees []string) {
 	seen := map[string]bool{}
 	for _, t := range tasks {
 		dir := filepath.Dir(rp.WorktreePath(t))
-		if seen[dir] || rp.RequireInside(dir) != nil {
+		if seen[dir] || rp.RequireInside(filepath.Join(dir, queue.GatePrefix)) != nil {
 			continue
 		}
 

@@ -3,7 +3,6 @@ package task
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 	"slices"
 
 	"talkingstick/internal/engine/core"
@@ -96,7 +95,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 		root = place.Root
 	}
 
-	res.Path = filepath.Join(cmp.Or(res.Checkout, root), filepath.FromSlash(task.Worktree))
+	res.Path = repository.LocateWorktree(cmp.Or(res.Checkout, root), task)
 	ts.addRunners(root, open, shown)
 	branches, gitErr := ts.addBranchState(
 		ctx, root, []stick.Task{task}, shown, repository.TargetRefs(task.Integration)...,

@@ -16,6 +16,10 @@ type ProjectCommand struct {
 	Command string `json:"command"`
 }
 
+// WorktreeDirKey is the key of the one setting that a person accepts and that is no command: a directory beside
+// the workspace, in which tt makes the worktrees of tasks.
+const WorktreeDirKey = "worker.worktree_dir"
+
 // Acceptance says that a person has accepted a project's command.
 type Acceptance struct {
 	Key string
@@ -67,12 +71,17 @@ func (c ProjectCommand) RequireAccepted(last Acceptance, person bool) error {
 		return nil
 	}
 
-	e := stick.Errorf(stick.CodeConfigChanged, "nobody has accepted the command of %s: %s", c.Key,
+	what, why := stick.Words("command"), stick.Words("it would run on this machine")
+	if c.Key == WorktreeDirKey {
+		what, why = "directory", "tt would make worktrees there, outside of the repository"
+	}
+
+	e := stick.Errorf(stick.CodeConfigChanged, "nobody has accepted the %s of %s: %s", what, c.Key,
 		stick.Clip(c.Command, maxShownCommand))
 	if last.Sum != "" {
 		e = stick.Errorf(stick.CodeConfigChanged,
-			"the command of %s has changed since %s accepted it; it is now: %s",
-			c.Key, last.By, stick.Clip(c.Command, maxShownCommand))
+			"the %s of %s has changed since %s accepted it; it is now: %s",
+			what, c.Key, last.By, stick.Clip(c.Command, maxShownCommand))
 	}
 
 	// A program finds in the facts what it needs to show the command itself.
@@ -80,13 +89,20 @@ func (c ProjectCommand) RequireAccepted(last Acceptance, person bool) error {
 
 	// Only a person may accept, and only a command that the refusal shows whole.
 	if !person {
-		return e.Hintf("ask a person to read and accept it, because it would run on this machine; "+
-			"to see it: %s",
+		return e.Hintf("ask a person to read and accept it, because %s; to see it: %s", why,
 			stick.Cmd("tt task init"))
 	}
 	if stick.Clip(c.Command, maxShownCommand) != strings.TrimSpace(c.Command) {
+		if c.Key == WorktreeDirKey {
+			return e.Hintf("to accept it: %s", stick.Cmd("tt task init --accept <sum>", c.ShortSum()))
+		}
+
 		return e.Hintf("read it and whatever it runs, because it would run on this machine; to see all of it, and to accept it: %s",
 			stick.Cmd("tt task init"))
+	}
+
+	if c.Key == WorktreeDirKey {
+		return e.Hintf("to accept it: %s", stick.Cmd("tt task init --accept <sum>", c.ShortSum()))
 	}
 
 	return e.Hintf("read it and whatever it runs, because it would run on this machine; to accept it: %s",

@@ -65,3 +65,19 @@ func TestProjectCommandIsNamedByItsSum(t *testing.T) {
 		}
 	}
 }
+
+func TestWorktreeDirIsAcceptedByAPerson(t *testing.T) {
+	c := tasks.ProjectCommand{Key: tasks.WorktreeDirKey, Command: "../{repo}.tasks"}
+	for person, want := range map[bool]string{
+		false: "ask a person to read and accept it, because tt would make worktrees there, outside of the repository",
+		true:  "to accept it: tt task init --accept " + c.ShortSum(),
+	} {
+		err := stick.AsError(c.RequireAccepted(tasks.Acceptance{}, person))
+		if err.Code != stick.CodeConfigChanged || !strings.Contains(err.Error(), "the directory of worker.worktree_dir") {
+			t.Errorf("nobody has accepted it: %v", err)
+		}
+		if hint := err.Hint.String(); !strings.HasPrefix(hint, want) {
+			t.Errorf("the step is %q, want %q", hint, want)
+		}
+	}
+}

@@ -142,7 +142,11 @@ func projectCommand(p *term.Page, c task.ShownCommand) {
 		return
 	}
 
-	p.Linef("  nobody has accepted it, so tt doesn't run it; a person who has read it accepts it: %s",
+	use := stick.Words("run")
+	if c.Key == tasks.WorktreeDirKey {
+		use = "use"
+	}
+	p.Linef("  nobody has accepted it, so tt doesn't %s it; a person who has read it accepts it: %s", use,
 		p.Next(stick.Cmd("tt task init --accept <sum>", c.ShortSum())))
 }
 

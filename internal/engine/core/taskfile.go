@@ -2,6 +2,8 @@ package core
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 
 	"talkingstick/internal/config"
 	"talkingstick/internal/workspace"
@@ -42,6 +44,28 @@ func ReadTaskFile(worktree string) (f TaskFile, ok bool) {
 	}
 
 	return f, true
+}
+
+// NameTree returns the name by which a room's log knows the linked worktree of a place: relative to the main
+// checkout if it lies below it or one level beside it, otherwise its path. A task's worktree that somebody has moved
+// keeps the name that it was made with.
+func NameTree(place workspace.Place) string {
+	name := place.Worktree
+	beside := filepath.Dir(filepath.Dir(place.Worktree)) == filepath.Dir(place.Root)
+	if rel, err := filepath.Rel(place.Root, place.Worktree); err == nil && (beside || filepath.IsLocal(rel)) {
+		name = filepath.ToSlash(rel)
+	}
+
+	f, ok := ReadTaskFile(place.Worktree)
+	made, err := filepath.Rel(f.Root, f.Worktree)
+	if !ok || err != nil || filepath.ToSlash(made) == name {
+		return name
+	}
+	if _, err := os.Lstat(filepath.Join(place.Root, made)); err == nil {
+		return name
+	}
+
+	return filepath.ToSlash(made)
 }
 
 // FreeWorktree returns the linked worktree of a place, empty if there is none or if it is a task's. No change in it

@@ -73,10 +73,7 @@ func (a *roomQuestion) addPlace(p workspace.Place) {
 
 // addApart adds what changes in a linked worktree, relative to it; empty for anything.
 func (a *roomQuestion) addApart(p workspace.Place, rel string) {
-	tree, ok := workspace.RelBelow(p.Worktree, p.Root)
-	if !ok {
-		tree = p.Worktree
-	}
+	tree := core.NameTree(p)
 	if !slices.ContainsFunc(a.apart, func(x edits.Straying) bool { return x.Tree == tree }) {
 		a.apart = append(a.apart, edits.Straying{Root: p.Root, Tree: tree, Path: rel})
 	}

@@ -132,7 +132,7 @@ func (a *roomQuestion) tasksOf(tx *store.Tx, w edits.Working, at *workspace.Plac
 	}
 
 	if at != nil && at.Worktree != "" {
-		here, _ := workspace.RelBelow(at.Worktree, at.Root)
+		here := core.NameTree(*at)
 		slices.SortStableFunc(tasks, func(x, y stick.Task) int {
 			switch here {
 			case x.Worktree:

@@ -115,8 +115,15 @@ func (l landing) gateTree(g ground, commit string) (string, error) {
 		return "", nil
 	}
 
-	tree := filepath.Join(l.Root, filepath.FromSlash(g.worker.Dir), GatePrefix+repository.ShortCommit(commit))
-	if err := l.RequireInside(tree); err != nil {
+	dir, err := l.NameDirectory(g.worker)
+	tree := filepath.Join(l.Root, filepath.FromSlash(dir), GatePrefix+repository.ShortCommit(commit))
+	if err == nil {
+		err = l.RequireInside(tree)
+	}
+	if err == nil {
+		err = l.MakeDirectory(filepath.Dir(tree))
+	}
+	if err != nil {
 		// No task can land there either.
 		return "", haltQueue(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"talkingstick/stick/tasks"
 )
 
-// A clone brings commands that tt runs: the gate, which everybody knows of, and those of
+// A clone brings commands that tt runs: the gate, which everybody knows of, and the settings of
 // [config.Config.Commands]. The latter run only if a person has accepted exactly them in this clone. What an
 // operation asks before it makes anything is [Repo.RequireAccepted].
 
@@ -53,9 +53,32 @@ func (rp *Repo) RequireAccepted(ctx context.Context, c tasks.ProjectCommand) err
 func (rp *Repo) acceptedSettings(ctx context.Context, commit string) (config.Worker, error) {
 	_, w, err := rp.TaskSettings(ctx, commit)
 	if err == nil {
-		err = rp.requireSetupAccepted(ctx, w)
+		err = rp.requireSettingsAccepted(ctx, w)
 	}
 	return w, err
+}
+
+// requireSettingsAccepted is [Repo.RequireAccepted] for all settings by which a worktree is made.
+func (rp *Repo) requireSettingsAccepted(ctx context.Context, w config.Worker) error {
+	if err := rp.requireBesideAccepted(ctx, w); err != nil {
+		return err
+	}
+	return rp.requireSetupAccepted(ctx, w)
+}
+
+// requireBesideAccepted is [Repo.RequireAccepted] for a directory beside the workspace, if worktrees are made in
+// one. A person who makes a worktree accepts it: nothing runs by that, and the answer names the place.
+func (rp *Repo) requireBesideAccepted(ctx context.Context, w config.Worker) error {
+	if !w.IsBeside() {
+		return nil
+	}
+
+	beside := w.BesideSetting()
+	err := rp.RequireAccepted(ctx, beside)
+	if stick.CodeOf(err) != stick.CodeConfigChanged || !rp.By.Person || rp.By.As != "" {
+		return err
+	}
+	return rp.AcceptCommands(ctx, []tasks.ProjectCommand{beside}, []string{beside.Sum()})
 }
 
 // requireSetupAccepted is [Repo.RequireAccepted] for the command that sets worktrees up, if there is one.

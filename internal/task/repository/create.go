@@ -30,15 +30,18 @@ func (rp *Repo) createWorktree(ctx context.Context, m *Plan) (c CopiedFiles, err
 	}
 
 	// git must not show the worktrees as untracked files of the main checkout.
-	if err := git.ExcludePatterns(rp.Common, "/"+dir+"/", core.TaskFileName, ".talking-stick/"); err != nil {
+	exclude := []string{core.TaskFileName, ".talking-stick/"}
+	if filepath.IsLocal(dir) {
+		exclude = append([]string{"/" + dir + "/"}, exclude...)
+	}
+	if err := git.ExcludePatterns(rp.Common, exclude...); err != nil {
 		return c, stick.Errorf(stick.CodeGitFailed, "can't write git's exclude file: %w", err).
 			Hintf("check the permissions of %s", rp.Common)
 	}
 	rp.KillPoint("make: excluded")
 
-	if err := os.MkdirAll(filepath.Dir(m.Path), 0o755); err != nil {
-		return c, stick.Errorf(stick.CodeGitFailed, "can't create the worktree: %w", err).
-			Hintf("check the permissions of %s", filepath.Dir(m.Path))
+	if err := rp.MakeDirectory(filepath.Dir(m.Path)); err != nil {
+		return c, err
 	}
 
 	// Others may add their worktrees while this one is filled.

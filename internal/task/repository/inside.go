@@ -4,18 +4,30 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
-// A clone may bring links. All worktrees of tasks and gates stay inside the workspace and outside of git's
-// own directory, whatever the links in their paths say.
+// A clone may bring links. All worktrees of tasks and gates stay inside the workspace, or in a directory of tt's
+// beside it, and outside of git's own directory, whatever the links in their paths say.
 
 // RequireInside refuses a path of a worktree that a link leads out of the workspace, or into git's own
-// directory. The path need not exist. It fails with [stick.CodeInvalidPath].
+// directory, and one beside the workspace in a directory that isn't tt's. A task's worktree that somebody has moved
+// may lie anywhere. The path need not exist. It fails with [stick.CodeInvalidPath].
 func (rp *Repo) RequireInside(path string) error {
+	switch {
+	case workspace.IsWithin(path, rp.Root):
+	case rp.isMoved(path):
+		return nil
+	case filepath.Dir(filepath.Dir(path)) == filepath.Dir(rp.Root):
+		_, err := rp.ownerOf(filepath.Dir(path))
+		return err
+	}
+
 	root, err := os.OpenRoot(rp.Root)
 	if err != nil {
 		return err
@@ -60,9 +72,20 @@ func (rp *Repo) RemoveTree(path string) error {
 		return err
 	}
 
-	rel, err := filepath.Rel(rp.Root, path)
+	root := rp.Root
+	if !workspace.IsWithin(path, root) {
+		root = filepath.Dir(path)
+	}
+
+	rel, err := filepath.Rel(root, path)
 	if err != nil {
 		return err
 	}
-	return rp.Git.RemoveDetached(rp.Common, rp.Root, rel)
+	return rp.Git.RemoveDetached(rp.Common, root, rel)
+}
+
+// isMoved reports whether a path is a worktree of this repository that tt has made for a task.
+func (rp *Repo) isMoved(path string) bool {
+	_, ok := core.ReadTaskFile(path)
+	return ok && slices.Contains(workspace.Worktrees(rp.Root), path)
 }

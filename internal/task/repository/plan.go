@@ -66,7 +66,12 @@ func (rp *Repo) PlanSpawn(ctx context.Context, q *tasks.Spawning, base string) (
 		return m, err
 	}
 
-	q.Integration, q.Base, q.Worktree, q.Branch = t.Name, t.Head(), path.Join(w.Dir, q.ID), w.Prefix+q.ID
+	dir, err := rp.NameDirectory(w)
+	if err != nil {
+		return m, err
+	}
+
+	q.Integration, q.Base, q.Worktree, q.Branch = t.Name, t.Head(), path.Join(dir, q.ID), w.Prefix+q.ID
 	if q.Later {
 		q.Base = ""
 	}
@@ -90,6 +95,6 @@ func (rp *Repo) PlanSpawn(ctx context.Context, q *tasks.Spawning, base string) (
 		Description: q.Description, Spec: q.Spec, Slot: stick.NoSlot,
 	}
 
-	m = Plan{Task: task, Path: rp.WorktreePath(task), Base: q.Base, newBranch: true, newTree: true, worker: w}
+	m = Plan{Task: task, Path: rp.PlannedPath(task), Base: q.Base, newBranch: true, newTree: true, worker: w}
 	return m, rp.requireRoomFor(ctx, m)
 }

@@ -16,7 +16,7 @@ import (
 // begins from now. If nobody else is adding a worktree, it locks them before it looks, until
 // [Plan.Unlock]. It fails as [Repo.requireRoomFor] and [Repo.acceptedSettings] do.
 func (rp *Repo) PlanBegin(ctx context.Context, task stick.Task) (m Plan, err error) {
-	m = Plan{Task: task, Path: rp.WorktreePath(task), newBranch: true, newTree: true}
+	m = Plan{Task: task, Path: rp.PlannedPath(task), newBranch: true, newTree: true}
 	unlock, err := rp.TryLock("worktrees", theWorktrees)
 	if err != nil {
 		return m, err
@@ -107,7 +107,7 @@ func (rp *Repo) acceptedEarly(ctx context.Context, early earlySettings, commit s
 	if early.err != nil {
 		return early.Worker, early.err
 	}
-	return early.Worker, rp.requireSetupAccepted(ctx, early.Worker)
+	return early.Worker, rp.requireSettingsAccepted(ctx, early.Worker)
 }
 
 // lacksAwaited reports whether the target of a task that is for later lacks what the task has waited for.

@@ -217,9 +217,36 @@ func (rp *Repo) IsRepeated(
 	return task, yes, err
 }
 
-// WorktreePath returns the absolute path of a task's worktree.
-func (rp *Repo) WorktreePath(t stick.Task) string {
+// PlannedPath returns the absolute path at which tt makes a task's worktree.
+func (rp *Repo) PlannedPath(t stick.Task) string {
 	return filepath.Join(rp.Root, filepath.FromSlash(t.Worktree))
+}
+
+// WorktreePath returns the absolute path of a task's worktree: where tt has made it or, if somebody has moved it
+// with git, where it is now.
+func (rp *Repo) WorktreePath(t stick.Task) string {
+	return LocateWorktree(rp.Root, t)
+}
+
+// LocateWorktree is [Repo.WorktreePath] in the repository of the main checkout at root.
+func LocateWorktree(root string, t stick.Task) string {
+	planned := filepath.Join(root, filepath.FromSlash(t.Worktree))
+	if _, err := os.Lstat(planned); err == nil {
+		return planned
+	}
+
+	// Only the tree that tt has made for the task is the task's, and no other one on its branch.
+	for _, top := range workspace.Worktrees(root) {
+		_, branch, ok := workspace.Head(top)
+		if !ok || branch != t.Branch {
+			continue
+		}
+		if f, ok := core.ReadTaskFile(top); ok && f.TaskID == t.ID {
+			return top
+		}
+	}
+
+	return planned
 }
 
 // writeTaskFile writes the task file into a task's worktree.
