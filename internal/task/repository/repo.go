@@ -167,6 +167,8 @@ func (rp *Repo) AskCheckout(ctx context.Context) error {
 			Hintf("create one with %s and a first commit", stick.Cmd("git init"))
 	case err != nil:
 		return err
+	case at.Bare && at.Common != rp.Root:
+		// A layout of worktrees around a bare repository has all that tasks need.
 	case at.Bare || at.Top == "":
 		return stick.Errorf(stick.CodeInvalidPath,
 			"%s is a bare repository, and workers need one with a checkout", rp.Root).
