@@ -158,18 +158,22 @@ func TestTrain_KilledAnywhere(t *testing.T) {
 		}
 	})
 
-	testenv.Leaves(t, testenv.Every, "six of seven kill points of a train")
-	nth := map[string]int{}
-	for i, point := range points {
-		nth[point]++
-		n := nth[point]
-		if !testenv.KillsAt(i) {
-			continue
-		}
+	// A point is passed several times.
+	type moment struct {
+		point string
+		nth   int
+	}
+	var moments []moment
+	passed := map[string]int{}
+	for _, point := range points {
+		passed[point]++
+		moments = append(moments, moment{point, passed[point]})
+	}
 
-		t.Run(fmt.Sprintf("%s %d", point, n), func(t *testing.T) {
+	for _, m := range testenv.Nth(t, "kill points of a train", 23, moments) {
+		t.Run(fmt.Sprintf("%s %d", m.point, m.nth), func(t *testing.T) {
 			s, _, bob := set(t)
-			if !bob.Killed(point, n, func(a *scene.Actor) { _ = merge(a) }) {
+			if !bob.Killed(m.point, m.nth, func(a *scene.Actor) { _ = merge(a) }) {
 				t.Fatal("the merge reached its end, but it should have been killed")
 			}
 
