@@ -419,7 +419,7 @@ func (sc *scenario) actsIn(w *world) []act {
 				}
 
 			case dPrompt:
-				if living && m.Rests() {
+				if living && m.State == stick.Joined && m.Rests() {
 					add(d, i, 0)
 				}
 
