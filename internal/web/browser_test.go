@@ -143,10 +143,11 @@ func TestBrowserReview(t *testing.T) {
 		b.until(`document.querySelector('[aria-label="Comment on upload.go:` + line + `"]')`)
 		b.run(chromedp.Evaluate(`document.querySelector('[aria-label="Comment on upload.go:`+line+`"]').click()`, nil))
 		b.until(`document.activeElement.name === "body"`)
-		b.run(chromedp.SendKeys("#comment", words))
+		b.run(chromedp.SendKeys(".commentrow textarea", words))
 		b.click(".commentrow button", "Comment")
 		b.says(".comment.draft", words)
 	}
+	b.says("#drafts", "2 drafts go with your decision")
 
 	b.picture("comments")
 	b.click("summary", "Request changes")

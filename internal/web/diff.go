@@ -1,11 +1,15 @@
 package web
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 
 	"talkingstick/internal/task"
+	"talkingstick/stick"
 	"talkingstick/stick/diff"
 )
 
@@ -14,12 +18,14 @@ const maxDiffLines = 20_000
 
 // diffFile is a file of a diff.
 type diffFile struct {
+	Nth            int    // its place in the diff
+	Sum            string // of its lines: a page knows by it what a person has viewed
 	Path, From     string
 	Added, Deleted int // lines; -1 for a file that isn't text
 	Conflict       bool
 	Lines          []diffLine
 	Comments       int
-	Long           bool // it is shown folded
+	Folded         stick.Words // why it is shown folded; empty for a file that is open
 }
 
 // diffLine is a line of a diff. Of a line that the file doesn't have before or after, that number is 0.
@@ -28,10 +34,24 @@ type diffLine struct {
 	Old, New int
 	Sign     string
 	Text     string
+
+	Before, Marked, After string // the text in three parts, where words of it differ from those of the line it replaces
+
 	At       string // the line, as a comment names it; empty where there can't be one
 	OldSide  bool   // that names the file before the change
 	Comments []task.ShownComment
 	Form     bool // the person comments on it
+}
+
+// lineCount is how many lines a change adds and deletes.
+type lineCount struct{ Added, Deleted int }
+
+// countLines counts the lines of all files that are text.
+func countLines(files []diffFile) (n lineCount) {
+	for _, f := range files {
+		n.Added, n.Deleted = n.Added+max(f.Added, 0), n.Deleted+max(f.Deleted, 0)
+	}
+	return n
 }
 
 // commentTarget is the line that a person comments on: as it is named, before the change or after it.
@@ -92,11 +112,10 @@ func layDiff(
 
 		f := &files[len(files)-1]
 
-		// The path is known once its head has been read.
-		if f.Path == "" && (r.New != "" || r.Old != "") {
-			if f.Path = r.New; f.Path == "" {
-				f.Path = r.Old
-			}
+		// The path is known once both names have been read: a file that is renamed has another one now.
+		isHead := l.Old == 0 && l.New == 0
+		if f.Path == "" && isHead && strings.HasPrefix(text, "+++ ") {
+			f.Path = cmp.Or(r.New, r.Old)
 			if s, ok := stats[f.Path]; ok {
 				f.From, f.Added, f.Deleted = s.From, s.Added, s.Deleted
 			}
@@ -113,7 +132,9 @@ func layDiff(
 		}
 
 		f.Conflict = slices.Contains(d.Conflicts, f.Path)
-		f.Long = len(f.Lines) > 600 && f.Comments == 0
+		f.Nth, f.Sum = i, f.sumLines()
+		f.Folded = f.explainFold()
+		markWords(f.Lines)
 	}
 
 	// What is still there has no line in the diff.
@@ -122,6 +143,16 @@ func layDiff(
 	}
 
 	return files, left, cut
+}
+
+// sumLines returns a sum of a file's path and of all its lines.
+func (f *diffFile) sumLines() string {
+	h := sha256.New()
+	fmt.Fprintln(h, f.Path)
+	for _, l := range f.Lines {
+		fmt.Fprintln(h, l.Sign+l.Text)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 // addLine adds a line to a file, with its comments, which it takes out of at.

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/monitor"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 	"talkingstick/stick/tasks"
@@ -21,6 +22,7 @@ type taskPage struct {
 	Diff   task.WorkerDiffResult
 	NoDiff string // why there is no diff
 	Files  []diffFile
+	Lines  lineCount
 	Cut    bool                // the diff is longer than what the page shows
 	Left   []task.ShownComment // those whose lines the diff doesn't have
 	Drafts int                 // comments that the person hasn't sent
@@ -49,6 +51,7 @@ func (s *Server) readTask(r *http.Request, v *view) error {
 	// The page asks about a line by its address.
 	q := r.URL.Query()
 	b.Files, b.Left, b.Cut = layDiff(b.Diff, commentTarget{q.Get("at"), q.Get("old") != ""})
+	b.Lines = countLines(b.Files)
 	for _, c := range b.Diff.Comments {
 		if c.Draft {
 			b.Drafts++
@@ -84,6 +87,18 @@ func headOfTask(q url.Values, v *view) {
 	if b.Job != nil && !b.Job.Running() && !b.Job.Failed(b.Task.StateAt) {
 		b.Job = nil
 	}
+}
+
+// NextNeed is what waits for the person besides the task of the page; nil if nothing does.
+func (v *view) NextNeed() *monitor.NeedIn {
+	b, _ := v.Body.(*taskPage)
+	for _, n := range v.Needs() {
+		isAbout := b != nil && b.Task != nil && n.Room.ID() == v.Room.ID() && n.Task == b.Task.TaskID
+		if !isAbout {
+			return &n
+		}
+	}
+	return nil
 }
 
 // Moved reports whether there are commits that the page doesn't show.

@@ -191,29 +191,131 @@
     clearTimeout(sayer);
     sayer = setTimeout(() => { s.textContent = ""; }, bad ? 15000 : 4000);
   };
-  document.addEventListener("submit", async (e) => {
-    const form = e.target, button = e.submitter;
-    if (button) button.setAttribute("aria-busy", "true");
-    if (!form.matches("form[data-stay]")) return;
-    e.preventDefault();
+  // What the server answers; null after a failure, which the person reads.
+  const send = async (form, button) => {
     try {
       const res = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, button)), headers: { Accept: "application/json" } });
       const answer = await res.json();
-      if (!res.ok) say(answer.message + (answer.hint ? ". " + answer.hint : ""), true);
-      else {
-        say(form.dataset.else && answer.status !== "your_turn" ? form.dataset.else : (button && button.dataset.said) || form.dataset.said);
-        form.reset();
-        const d = form.closest("details");
-        if (d) d.open = false;
-        if (d && d.matches("#timeline .reply")) d.parentElement.remove(); // a row of the log doesn't come anew
-        if (!body.dataset.live) location.reload();
-      }
-    } catch {
-      say("the server can't be reached", true);
-    } finally {
-      if (button) button.removeAttribute("aria-busy");
+      if (res.ok) return answer;
+      say(answer.message + (answer.hint ? ". " + answer.hint : ""), true);
+    } catch { say("the server can't be reached", true); }
+    return null;
+  };
+  const stay = (form, button, answer) => {
+    say(form.dataset.else && answer.status !== "your_turn" ? form.dataset.else : (button && button.dataset.said) || form.dataset.said);
+    form.reset();
+    const d = form.closest("details");
+    if (d) d.open = false;
+    if (d && d.matches("#timeline .reply")) d.parentElement.remove(); // a row of the log doesn't come anew
+    if (!body.dataset.live) location.reload();
+  };
+  document.addEventListener("submit", async (e) => {
+    const form = e.target, button = e.submitter;
+    if (button) button.setAttribute("aria-busy", "true");
+    if (!form.matches("form[data-stay], form[data-comment]")) return;
+    e.preventDefault();
+    const answer = await send(form, button);
+    if (button) button.removeAttribute("aria-busy");
+    if (answer) (form.dataset.comment ? commented : stay)(form, button, answer);
+  });
+
+  // --- a review: comments are written where they stand, and the place in the diff isn't lost
+
+  const files = [...document.querySelectorAll("details.file")];
+  const boxes = [...document.querySelectorAll(".files input")];
+  const countDrafts = () => {
+    const n = document.querySelectorAll(".comment.draft").length, p = $("drafts");
+    p.hidden = !n;
+    p.textContent = n === 1 ? "1 draft goes with your decision" : n + " drafts go with your decision";
+  };
+  const writeComment = (link) => {
+    const line = link.closest("tr"), q = new URLSearchParams(link.getAttribute("href").split("#")[0]);
+    const form = $("commentform").content.firstElementChild.cloneNode(true), row = document.createElement("tr");
+    form.elements.at.value = q.get("at");
+    if (q.get("old")) form.elements.old.value = "true";
+    else form.elements.old.remove();
+    form.querySelector("bdi").textContent = q.get("at");
+    row.className = "commentrow";
+    row.append(...[0, 1, 2].map(() => document.createElement("td")));
+    row.lastElementChild.append(form);
+    line.after(row);
+    setTimeout(() => form.elements.body.focus()); // or the Enter that opened it would be written into it
+  };
+  // The focus goes back to the line that a row of comments belongs to.
+  const leaveRow = (row) => {
+    let line = row;
+    while (line && line.matches(".commentrow")) line = line.previousElementSibling;
+    const link = line && line.querySelector(".n a");
+    if (link) link.focus({ preventScroll: true });
+  };
+  const commented = (form, button, answer) => {
+    const row = form.closest("tr");
+    if (row) leaveRow(row);
+    if (form.dataset.comment === "new") {
+      const draft = $("draft").content.firstElementChild.cloneNode(true);
+      draft.querySelector(".at").textContent = form.elements.at.value;
+      draft.querySelector(".text").textContent = answer.comment.body;
+      draft.querySelector("[name=delete]").value = answer.comment.comment_id;
+      form.replaceWith(draft);
+    } else if (form.dataset.comment === "delete") (row || form.closest(".comment")).remove();
+    else {
+      form.closest(".comment").classList.add("resolved");
+      form.remove();
+    }
+    countDrafts();
+  };
+  document.addEventListener("click", (e) => {
+    const link = e.target.closest(".diff .n a");
+    if (link && $("commentform")) {
+      e.preventDefault();
+      writeComment(link);
+    }
+    const cancel = e.target.closest("[data-cancel]");
+    if (cancel) {
+      leaveRow(cancel.closest("tr"));
+      cancel.closest("tr").remove();
     }
   });
+  // What was viewed is known by sums, so that a file that has changed since is one to view again. Other pages of this address learn no names.
+  const seen = new Set();
+  try { JSON.parse(localStorage.getItem("viewed") || "[]").forEach((sum) => seen.add(sum)); } catch { /* a browser that keeps nothing */ }
+  const showViewed = () => {
+    boxes.forEach((b, i) => { b.hidden = false; b.checked = seen.has(files[i].dataset.sum); });
+    if (boxes.length) $("viewed").textContent = boxes.filter((b) => b.checked).length + " viewed";
+  };
+  const view = (i, yes) => {
+    const sum = files[i].dataset.sum;
+    seen.delete(sum);
+    if (yes) seen.add(sum);
+    try { localStorage.setItem("viewed", JSON.stringify([...seen].slice(-2000))); } catch { /* then it holds for this page */ }
+    files[i].open = !yes;
+    showViewed();
+  };
+  boxes.forEach((b, i) => b.addEventListener("change", () => view(i, b.checked)));
+  files.forEach((f) => { if (seen.has(f.dataset.sum) && !f.querySelector("form.form")) f.open = false; });
+  showViewed();
+  // The file that has the focus, or the one at the top of the window.
+  const fileHere = () => {
+    const i = files.indexOf(document.activeElement.closest("details.file"));
+    return i >= 0 ? i : files.findLastIndex((f) => f.getBoundingClientRect().top < 150);
+  };
+  const goToFile = (i) => {
+    const f = files[Math.max(0, Math.min(files.length - 1, i))];
+    f.firstElementChild.focus({ preventScroll: true });
+    f.scrollIntoView({ block: "start" });
+  };
+  const reviewKey = (key) => {
+    if (!files.length) return false;
+    const now = fileHere();
+    if (key === "]") goToFile(now + 1);
+    else if (key === "[") goToFile(now - 1);
+    else if (key === "v") {
+      const i = Math.max(now, 0);
+      view(i, !boxes[i].checked);
+      if (boxes[i].checked) goToFile(i + 1);
+    } else return false;
+    return true;
+  };
 
   // --- keys
 
@@ -238,13 +340,20 @@
     if (el.matches("summary")) { const t = el.parentElement.querySelector("textarea, input:not([type=hidden])"); if (t) t.focus(); }
     return true;
   };
-  const change = () => {
+  const change = (back) => {
     const links = [...document.querySelectorAll(".diff tr.hunk")].map((h) => { let r = h.nextElementSibling; while (r && !r.matches(".add, .del")) r = r.nextElementSibling; return r && r.querySelector("a"); }).filter(Boolean);
-    const next = links.find((a) => document.activeElement.compareDocumentPosition(a) & Node.DOCUMENT_POSITION_FOLLOWING && a !== document.activeElement && document.activeElement !== body) || links[0];
+    const side = back ? Node.DOCUMENT_POSITION_PRECEDING : Node.DOCUMENT_POSITION_FOLLOWING;
+    const beyond = links.filter((a) => a.offsetParent && document.activeElement.compareDocumentPosition(a) & side && a !== document.activeElement && document.activeElement !== body);
+    const next = (back ? beyond.pop() : beyond[0]) || links[0];
     if (next) { next.focus(); next.scrollIntoView({ block: "center" }); }
   };
   const keys = $("keys");
   document.addEventListener("keydown", (e) => {
+    if (e.key === "Enter" && (e.ctrlKey || e.metaKey) && e.target.form) {
+      e.preventDefault();
+      e.target.form.requestSubmit(e.target.form.querySelector("button.main, button"));
+      return;
+    }
     if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select, dialog[open]")) {
       if (e.key === "Escape" && e.target.closest("input, textarea, select")) e.target.blur();
       return;
@@ -254,6 +363,8 @@
     else if (e.key === "j") step(1);
     else if (e.key === "k") step(-1);
     else if (e.key === "h") change();
+    else if (e.key === "H") change(true);
+    else if (reviewKey(e.key)) { /* done */ }
     else if (go) go.click();
     else if (!press(e.key)) return;
     e.preventDefault();
