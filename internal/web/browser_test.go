@@ -3,11 +3,13 @@
 package web
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -177,6 +179,62 @@ func TestBrowserReview(t *testing.T) {
 	b.says("#taskhead", "completed")
 	s.TaskIs("ui-7", stick.TaskCompleted)
 	b.picture("merged")
+}
+
+// TestBrowserReview_InPlace: a review of several files is written by keys, without a load of the page, and without
+// losing the place in it.
+func TestBrowserReview_InPlace(t *testing.T) {
+	s := scene.InQueue(t, "")
+	claude := s.Agent("claude:a")
+	claude.JoinPath(engine.JoinPathParams{}).OK()
+	claude.Spawn("ui-7").OK()
+	w := claude.WorksOn("ui-7")
+	for i := range 12 {
+		w.Commits(fmt.Sprintf("file%02d.txt", i), strings.Repeat("a line\n", 60))
+	}
+	w.Commits("package-lock.json", "{}\n")
+	w.Done("").OK()
+	d := newDesk(s, nil)
+	d.ann.JoinPath(engine.JoinPathParams{}).OK()
+
+	b := d.open()
+	b.goTo("/room/" + string(s.Room().ID) + "/task/ui-7")
+	b.until(`document.body.dataset.linked === "yes"`)
+	b.says(".files", "13 files")
+	b.until(`!document.querySelector("#file12").open`) // the lock file
+	b.run(chromedp.Evaluate(`window.kept = true`, nil))
+
+	// Viewed leads on to the next file, and the bar stays.
+	b.press("v")
+	b.until(`!document.querySelector("#file0").open && document.activeElement.closest("#file1")`)
+	b.press("]", "]", "]")
+	b.until(`document.activeElement.closest("#file4")`)
+	b.press("[")
+	b.until(`document.activeElement.closest("#file3")`)
+	b.until(`document.querySelector(".bar").getBoundingClientRect().top >= 0`)
+
+	b.press("h")
+	b.until(`document.activeElement.closest("#file3 .n")`)
+	top := eval[float64](b, `scrollY`)
+	b.press(kb.Enter)
+	b.until(`document.activeElement.name === "body"`)
+	b.run(chromedp.KeyEvent("why this?"))
+	b.run(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(input.ModifierCtrl)))
+	b.says("#file3 .comment.draft", "why this?")
+	b.says("#drafts", "1 draft goes with your decision")
+	b.until(`document.activeElement.closest("#file3 .n")`)
+	if !eval[bool](b, fmt.Sprintf(`window.kept === true && Math.abs(scrollY - %f) < 5`, top)) {
+		t.Error("the page was loaded again, or the place in it is lost")
+	}
+	b.picture("review-in-place")
+
+	b.click("#file3 .comment button", "Delete the draft")
+	b.until(`!document.querySelector(".comment.draft") && document.querySelector("#drafts").hidden`)
+
+	// What was viewed is known when the page comes again.
+	b.goTo("/room/" + string(s.Room().ID) + "/task/ui-7")
+	b.says("#viewed", "1 viewed")
+	b.until(`!document.querySelector("#file0").open && document.querySelector("#file1").open`)
 }
 
 // TestBrowserKeys: everything that matters can be done without a mouse.
