@@ -41,7 +41,8 @@ new file mode 100644
 func TestLayDiff_Names(t *testing.T) {
 	files, _, _ := layDiff(task.WorkerDiffResult{Diff: renamed, Files: []diff.FileStat{
 		{Path: "src/transfer/chunk.ts", From: "src/upload/chunk.ts", Added: 1, Deleted: 1},
-		{Path: "old.txt", Deleted: 1}, {Path: "new.txt", Added: 1},
+		{Path: "old.txt", Deleted: 1},
+		{Path: "new.txt", Added: 1},
 	}}, commentTarget{})
 
 	var got []string
