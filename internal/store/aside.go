@@ -22,6 +22,15 @@ func ReplacedDatabases(dir string) []string {
 	return found
 }
 
+// DatabasesAside lists the directories with databases that a restore has replaced, or that the doctor has set aside.
+func DatabasesAside(dir string) []string {
+	damaged, err := filepath.Glob(filepath.Join(dir, "damaged-*"))
+	if err != nil {
+		return nil // only a bad pattern fails
+	}
+	return append(ReplacedDatabases(dir), damaged...)
+}
+
 // newAside makes a directory in the data directory for what is moved aside.
 func newAside(dir, name string) (aside string, err error) {
 	for n := 1; ; n++ {

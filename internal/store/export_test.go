@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"talkingstick/internal/store/dialect"
@@ -50,3 +51,6 @@ func writeIssued(t *testing.T, path string, i sqlite.Issued) {
 func ForgetID(tx *Tx) error {
 	return tx.exec("DELETE FROM counters WHERE name = ?", dialect.DatabaseCounter)
 }
+
+// RemovesRowsOf reports whether the rows of a table go with their room.
+func RemovesRowsOf(table string) bool { return slices.Contains(roomTables, table) }
