@@ -152,6 +152,7 @@ var examples = map[string][]string{
 	"tt backup":                {"tt backup", "tt backup --keep 7", "tt backup rooms-backup.sqlite --rescues"},
 	"tt export":                {"tt export >room.jsonl"},
 	"tt import":                {"tt import room.jsonl"},
+	"tt prune":                 {"tt prune", "tt prune --older-than 30d", "tt prune --yes"},
 	"tt restore":               {"tt restore", "tt restore rooms-backup.sqlite"},
 	"tt help":                  {"tt help wait", "tt help --all", "tt help environment"},
 	"tt init":                  {"tt init", "tt init --enforce stick --integration main --gate 'make test'"},

@@ -97,6 +97,7 @@ func careCommands() []app.Command {
 		{Name: "restore", Make: care.RestoreCmd},
 		{Name: "export", Make: care.ExportCmd},
 		{Name: "import", Make: care.ImportCmd},
+		{Name: "prune", Make: care.PruneCmd},
 		{Name: "install", Make: setup.InstallCmd},
 		{Name: "uninstall", Make: setup.UninstallCmd},
 		{Name: "migrate-db", Make: doctor.MigrateDBCmd},

@@ -76,6 +76,7 @@ var results = map[string][]any{
 	"tt backup":         {upkeep.BackupDBResult{}},
 	"tt export":         {upkeep.ExportedRoom{}, upkeep.ExportedEvent{}},
 	"tt import":         {upkeep.ImportRoomResult{}},
+	"tt prune":          {upkeep.PruneResult{}},
 	"tt restore":        {upkeep.RestoreDBResult{}},
 	"tt install":        {setup.InstallResult{}},
 	"tt uninstall":      {setup.InstallResult{}},

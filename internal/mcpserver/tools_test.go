@@ -110,6 +110,7 @@ var exempt = map[string]string{
 	"RestoreDB":    "care of the database: people's, at a terminal",
 	"ExportRoom":   "care of the database: people's, at a terminal",
 	"ImportRoom":   "care of the database: people's, at a terminal",
+	"Prune":        "care of the database: people's, at a terminal",
 	"MigrateDB":    "care of the database: people's, at a terminal",
 	"RemoveData":   "a part of tt uninstall --data, which asks a person first",
 	"GetTimeline":  "a picture for people; what an agent needs of it, get_room_state and get_room_events tell",

@@ -109,6 +109,12 @@ func (a *Actor) RestoreDB(p upkeep.RestoreDBParams) Answer[upkeep.RestoreDBResul
 	return runOperation(a, "RestoreDB", a.Engine.Upkeep.RestoreDB, p)
 }
 
+// Prune is the operation of that name.
+func (a *Actor) Prune(p upkeep.PruneParams) Answer[upkeep.PruneResult] {
+	p.Caller = a.By
+	return runOperation(a, "Prune", a.Engine.Upkeep.Prune, p)
+}
+
 // ExportRoom is the operation of that name.
 func (a *Actor) ExportRoom(p upkeep.ExportRoomParams) Answer[upkeep.ExportedRoom] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)

@@ -36,6 +36,7 @@ var exempt = map[string]string{
 	"RestoreDB":    "care of the database: at a terminal",
 	"ExportRoom":   "care of the database: at a terminal",
 	"ImportRoom":   "care of the database: at a terminal",
+	"Prune":        "care of the database: at a terminal",
 	"MigrateDB":    "care of the database: at a terminal",
 	"RemoveData":   "a part of tt uninstall --data, which asks a person first",
 	"Whoami":       "every result tells agent_id; the explanation is about a process's surroundings",

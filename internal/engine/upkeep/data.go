@@ -27,7 +27,7 @@ type RemoveDataResult struct {
 
 // DataPart is a part of the data directory.
 type DataPart struct {
-	// copies, of uncommitted work; database; backups and replaced, of the database; or comparisons
+	// copies, of uncommitted work; database; backups and replaced, of the database; comparisons; or outputs, of gates
 	What  string `json:"what"`
 	Path  string `json:"path"`
 	Bytes int64  `json:"bytes"` // on disk
@@ -38,8 +38,9 @@ const (
 	DataCopies   = "copies"
 	DataDatabase = "database"
 	DataBackups  = "backups"     // of the database
-	DataReplaced = "replaced"    // a database that a restore has put aside
+	DataReplaced = "replaced"    // a database that a restore or the doctor has put aside
 	DataPairs    = "comparisons" // of working trees
+	DataOutputs  = "outputs"     // of gates and checks
 )
 
 // RemoveData removes the database, its backups and the copies of uncommitted work from the data directory, or says what
