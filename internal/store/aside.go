@@ -8,14 +8,12 @@ import (
 	"path/filepath"
 
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/store/sqlite"
 )
-
-// replacedName begins the names of the directories with databases that a restore has replaced.
-const replacedName = "replaced"
 
 // ReplacedDatabases lists the directories with databases that a restore has replaced.
 func ReplacedDatabases(dir string) []string {
-	found, err := filepath.Glob(filepath.Join(dir, replacedName+"-*"))
+	found, err := filepath.Glob(filepath.Join(dir, sqlite.ReplacedName+"-*"))
 	if err != nil {
 		return nil // only a bad pattern fails
 	}

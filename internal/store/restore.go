@@ -331,7 +331,7 @@ func (s *staging) replaceDatabase(backup string, kill func(string)) (aside strin
 
 	_, err = os.Lstat(database)
 	hasDatabase := err == nil
-	if aside, err = newAside(s.data, replacedName); err != nil {
+	if aside, err = newAside(s.data, sqlite.ReplacedName); err != nil {
 		return "", err
 	}
 	text := fmt.Sprintf("%s\n%s\n", backup, aside)

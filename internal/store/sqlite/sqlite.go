@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -364,8 +365,22 @@ func (s *DB) RequireInPlace() error {
 		return nil
 	}
 
-	return stick.Errorf(stick.CodeDatabaseMoved, "the database %s was moved or replaced while this command ran", path).With("path", path).
+	what := "the database %s was moved or replaced while this command ran"
+	if s.isReplacedByRestore() {
+		what = "a backup was restored in the place of the database %s while this command ran"
+	}
+
+	return stick.Errorf(stick.CodeDatabaseMoved, what, path).With("path", path).
 		Hintf("run the command again, which opens the database that is there now")
+}
+
+// ReplacedName begins the names of the directories with databases that a restore has replaced.
+const ReplacedName = "replaced"
+
+// isReplacedByRestore reports whether the file that is open is one that a restore has put aside.
+func (s *DB) isReplacedByRestore() bool {
+	aside, _ := filepath.Glob(filepath.Join(s.opt.Dir, ReplacedName+"-*", FileName))
+	return slices.ContainsFunc(aside, func(path string) bool { return s.file != nil && isFileAt(path, s.file) })
 }
 
 // isFileAt reports whether the file at path is this one, or nobody can tell.
