@@ -1,6 +1,9 @@
 package care
 
 import (
+	"errors"
+	"io/fs"
+
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
@@ -54,7 +57,7 @@ func ImportCmd(a *app.Run) *cobra.Command {
 			if args[0] != "-" {
 				f, err := a.OpenInput(absoluteFile(a, args[0]))
 				if err != nil {
-					return stick.Errorf(stick.CodeNotFound, "the file %s can't be read: %w", args[0], err).
+					return stick.Errorf(stick.CodeNotFound, "the file %s can't be read: %w", args[0], causeOf(err)).
 						With("path", args[0]).Hintf("name the file that %s wrote", stick.Cmd("tt export"))
 				}
 				defer f.Close()
@@ -66,6 +69,14 @@ func ImportCmd(a *app.Run) *cobra.Command {
 			}, showImport)
 		},
 	}
+}
+
+// causeOf is why a file can't be read, without its path.
+func causeOf(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
 }
 
 // showImport shows the room that was made.

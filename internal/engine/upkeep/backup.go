@@ -49,7 +49,7 @@ func (u *Upkeep) BackupDB(ctx context.Context, p BackupDBParams) (res BackupDBRe
 			"--keep is about the backups in %s, and not about a file that you name", u.backupDir()).
 			With("field", "keep").Hintf("leave one of the two out: %s", stick.Cmd("tt backup --keep <n>", p.Keep))
 	case p.Keep < 0:
-		return res, stick.Errorf(stick.CodeUsage, "--keep is how many backups stay, and can't be %d", p.Keep).
+		return res, stick.Errorf(stick.CodeUsage, "--keep is how many backups stay, and must be at least 1").
 			With("field", "keep").Hintf("keep at least one: %s", stick.Cmd("tt backup --keep 1"))
 	}
 
