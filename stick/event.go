@@ -166,11 +166,14 @@ func (e Event) Addressees() []Addressee {
 }
 
 // Receipts returns a new receipt for each addressee.
-func (e Event) Receipts() []Receipt {
+func (e Event) Receipts() []Receipt { return e.receiptsBy(e.Decode()) }
+
+// receiptsBy is [Event.Receipts] for a caller that has decoded the payload.
+func (e Event) receiptsBy(p Payload) []Receipt {
 	thread := ""
 
 	// Only a message that was sent has a thread of its own; an incursion holds one for its facts.
-	if m := e.Message(); m != nil && e.Type == EventMessageSent {
+	if m := messageIn(p); m != nil && e.Type == EventMessageSent {
 		thread = m.Thread
 	}
 

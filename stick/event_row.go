@@ -37,7 +37,7 @@ type typed interface {
 	signPayload(json.RawMessage, Caller) json.RawMessage
 	sayEvent(Event) Words
 	tellEvent(Event) Words
-	replayEvent(*Record, *Event) error
+	replayEvent(*Record, *Event) (Payload, error)
 
 	// ofTask reports whether the event is one of a task; applyTo is what it makes of its task.
 	ofTask() bool
@@ -133,8 +133,9 @@ func (k *typedKind[P, D]) tellEvent(e Event) Words {
 	return k.Tell(e, k.readPayload(e.Payload))
 }
 
-func (k *typedKind[P, D]) replayEvent(c *Record, e *Event) error {
-	return k.Replay(c, e, k.readPayload(e.Payload))
+func (k *typedKind[P, D]) replayEvent(c *Record, e *Event) (Payload, error) {
+	p := k.readPayload(e.Payload)
+	return p, k.Replay(c, e, p)
 }
 
 func (k *typedKind[P, D]) ofTask() bool { return k.task != nil }
@@ -212,8 +213,11 @@ func (e Event) CalledBy(c Caller) Event {
 }
 
 // Message returns the message in the payload, nil if there is none.
-func (e Event) Message() *Message {
-	if p, ok := e.Decode().(interface{ message() *Message }); ok {
+func (e Event) Message() *Message { return messageIn(e.Decode()) }
+
+// messageIn returns the message of a payload, nil if it has none.
+func messageIn(p Payload) *Message {
+	if p, ok := p.(interface{ message() *Message }); ok {
 		return p.message()
 	}
 	return nil

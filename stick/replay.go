@@ -98,15 +98,17 @@ func (c *Record) Replay(e Event) error {
 	}
 
 	// Of a type that only a newer program knows, nothing but the turn is checked.
+	var p Payload
 	err := c.inTurn(e, info.turn)
 	if err == nil && known {
-		err = info.replayEvent(c, &e)
+		p, err = info.replayEvent(c, &e)
 	}
 	if err != nil {
 		return fmt.Errorf("event %d (%s of turn %d): %w", e.Seq, e.Type, e.Turn, err)
 	}
 
-	for _, r := range e.Receipts() {
+	// The payload was decoded to replay it: that takes most of the time of a check.
+	for _, r := range e.receiptsBy(p) {
 		c.Receipts[ReceiptKey{r.Event, r.Agent}] = r
 	}
 
