@@ -219,18 +219,7 @@ func isAtRest(record *stick.Record) bool {
 // endImportedTurn ends what nobody can go on with, and checks the whole room.
 func (tx *Tx) endImportedTurn(room stick.RoomID, record *stick.Record) error {
 	if !isAtRest(record) {
-		before, err := tx.Room(room)
-		if err != nil {
-			return err
-		}
-
-		g := tx.Generation()
-		g.Cause = stick.RestoreCause
-		probed := &stick.Probed{
-			Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{},
-		}
-		after, events := before.Restore(g, probed, tx.Now())
-		if _, _, err := tx.Save(before, after, events); err != nil {
+		if err := tx.endWithoutLease(room); err != nil {
 			return err
 		}
 	}
