@@ -22,7 +22,7 @@ import (
 
 // Cmd makes tt doctor.
 func Cmd(a *app.Run) *cobra.Command {
-	var adopt, setAside, all bool
+	var adopt, setAside, all, fix, yes bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check tt and its database for problems", Args: app.NoArgs,
 		Long: "Check the data directory, the database and whether it has lost anything, whether commands " +
@@ -35,17 +35,25 @@ func Cmd(a *app.Run) *cobra.Command {
 			"If it finds a fault in the database, a person can start over with --set-aside: the files are\n" +
 			"kept, and rooms begin anew. If the database has lost its last changes, you don't have to do\n" +
 			"anything: the next command that writes ends all turns, and continues with numbers above all\n" +
-			"that were given out.",
+			"that were given out.\n\n" +
+			"With --fix, a person repairs what tt can repair: for each finding tt says what it would do, and asks.",
 	}
 
 	c.Flags().BoolVar(&adopt, "adopt", false,
 		"move another program's rooms.sqlite aside and start a new one; only a person may")
 	c.Flags().BoolVar(&setAside, "set-aside", false,
 		"keep a damaged database in a directory of its own and start a new one; only a person may")
+	c.Flags().BoolVar(&fix, "fix", false,
+		"repair what can be repaired, such as a room that its log brings back; only a person may")
+	c.Flags().BoolVar(&yes, "yes", false, "with --fix: don't ask")
 	c.Flags().BoolVar(&all, "all", false, "list everything that a check found, not only the first")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		a.Examines = true
+		if yes && !fix {
+			return stick.Errorf(stick.CodeUsage, "--yes is for --fix, which asks").With("field", "yes").
+				Hintf("repair what can be repaired: %s", stick.Cmd("tt doctor --fix --yes"))
+		}
 		return app.Show(a, func(e app.Operations, by core.Caller) (DoctorResult, error) {
 			l := a.StartProgress(true)
 			defer l.End()
@@ -57,8 +65,10 @@ func Cmd(a *app.Run) *cobra.Command {
 				return DoctorResult{}, err
 			}
 
+			ask := confirmRepairs(a)
 			res, err := e.Doctor(c.Context(), upkeep.DoctorParams{
 				Caller: by, Adopt: adopt, SetAside: setAside, Configured: file, Shows: checks,
+				Fix: fix, Confirm: func(r upkeep.Repair) (bool, error) { return yes || ask(r), nil },
 			})
 			if err != nil {
 				return DoctorResult{}, err
@@ -101,6 +111,7 @@ type DoctorResult struct {
 // showDoctor shows what the doctor found, with all of each check or only the first.
 func showDoctor(p *term.Page, res DoctorResult, all bool) {
 	p.Linef("data directory: %s", res.DataDir)
+	showRepairs(p, res.Repairs)
 	for _, f := range res.Findings {
 		p.Linef("%-8s %-12s %s", f.Status, stick.Words(f.Check), f.Detail)
 		showFix(p, f.Fix)

@@ -3,8 +3,6 @@ package upkeep
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -26,6 +24,9 @@ type DoctorParams struct {
 
 	SetAside bool `json:"set_aside,omitempty"` // move a damaged database aside and start a new one
 
+	Fix     bool                       `json:"fix,omitempty"` // repair what can be repaired
+	Confirm func(Repair) (bool, error) `json:"-"`             // with Fix: is asked about each repair
+
 	Configured string `json:"-"` // the database's address in the user's own file, which every start of tt reads
 
 	Shows func(check string) `json:"-"` // called before each check; may be nil
@@ -36,18 +37,25 @@ type DoctorResult struct {
 	DataDir  string         `json:"data_dir"`
 	Healthy  bool           `json:"healthy"`
 	Findings []core.Finding `json:"findings"`
+	Repairs  []Repair       `json:"repairs,omitempty"` // with --fix: what can be repaired, before the checks
 
 	// Hooks says when a hook of each harness last ran in a room. A harness whose hooks never ran isn't in it.
 	Hooks map[string]stick.Time `json:"-"`
 }
+
+// The checks whose findings the doctor can repair.
+const (
+	checkOfPermissions = "permissions"
+	checkOfDatabase    = "database"
+)
 
 // allChecks returns the doctor's checks. Those of this package come first. configured is the database's address
 // in the user's file.
 func (u *Upkeep) allChecks(configured string) []core.Check {
 	all := []core.Check{
 		{Name: "file system", Run: u.checkFileSystem},
-		{Name: "permissions", Run: u.checkPermissions},
-		{Name: "database", Run: u.checkDatabase},
+		{Name: checkOfPermissions, Run: u.checkPermissions},
+		{Name: checkOfDatabase, Run: u.checkDatabase},
 		{Name: "losses", Run: u.checkLosses},
 		{Name: "writing", Run: u.checkWriting},
 		{Name: "waking", Run: u.checkWaking},
@@ -67,17 +75,14 @@ func (u *Upkeep) allChecks(configured string) []core.Check {
 	return append(all, u.checks...)
 }
 
-// Doctor runs all checks. Without Adopt and SetAside, which are a person's, it changes nothing, with one
+// Doctor runs all checks. Without Adopt, SetAside and Fix, which are a person's, it changes nothing, with one
 // exception: a database that was found damaged isn't written until a check by Doctor finds it sound. It fails
 // with [stick.CodePersonOnly] and, where there is nothing to move aside, with [stick.CodeUsage].
 func (u *Upkeep) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, error) {
 	res := DoctorResult{DataDir: u.core.Config.Dir, Healthy: true}
 
-	if (p.Adopt || p.SetAside) && !p.Caller.ActsAsPerson() {
-		return res, stick.Errorf(stick.CodePersonOnly,
-			"only a person may move the database aside, because turns, messages, notes and tasks then "+
-				"start from nothing").
-			Hintf("ask a person to run it; until then, %s shows what is wrong", stick.Cmd("tt doctor"))
+	if err := p.requirePerson(); err != nil {
+		return res, err
 	}
 
 	if p.Adopt {
@@ -94,6 +99,13 @@ func (u *Upkeep) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 			return res, err
 		}
 		res.Findings = append(res.Findings, f)
+	}
+
+	if p.Fix {
+		var err error
+		if res.Repairs, err = u.repairAll(ctx, p); err != nil {
+			return res, err
+		}
 	}
 
 	for _, c := range u.allChecks(p.Configured) {
@@ -149,27 +161,8 @@ func (u *Upkeep) checkPermissions(context.Context) core.Finding {
 	if runtime.GOOS == "windows" {
 		return core.Finding{Status: core.FindingOK, Detail: "not checked on Windows"}
 	}
-
-	for _, c := range []struct {
-		path string
-		want fs.FileMode
-	}{{u.core.Config.Dir, 0o700}, {filepath.Join(u.core.Config.Dir, store.FileName), 0o600}} {
-		path, want := c.path, c.want
-
-		info, err := os.Stat(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return core.Fault(err)
-		}
-
-		if got := info.Mode().Perm(); got&^want != 0 {
-			return core.Finding{
-				Status: core.FindingWarning, Detail: stick.Wordsf("%s has mode %#o: others can read it", path, got),
-				Fix: stick.Cmd("chmod <mode> <path>", fmt.Sprintf("%o", want), path).Words(),
-			}
-		}
+	if found := u.openToOthers(); len(found) > 0 {
+		return found[0].finding()
 	}
 
 	if f, found := u.checkOwners(); found {

@@ -29,9 +29,14 @@ func (u *Upkeep) checkDatabase(ctx context.Context) core.Finding {
 	}
 
 	if len(found) > 0 {
+		advice := u.repairAdvice()
+		if u.isMendable(ctx, db, found) {
+			advice = stick.Wordsf("a person runs %s, which rebuilds the room from its log", stick.Cmd("tt doctor --fix"))
+		}
+
 		var all []core.Problem
 		for _, what := range found {
-			all = append(all, core.Problem{Detail: stick.Words(what), Fix: u.repairAdvice()})
+			all = append(all, core.Problem{Detail: stick.Words(what), Fix: advice})
 		}
 
 		return core.FindingOf(core.FindingFault, all)

@@ -1,6 +1,8 @@
 package upkeep_test
 
 import (
+	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -47,4 +49,32 @@ func TestDoctor(t *testing.T) {
 	ann.Doctor(upkeep.DoctorParams{}).That("when hooks ran", func(r upkeep.DoctorResult) bool {
 		return !r.Hooks["claude"].IsZero()
 	})
+}
+
+// TestDoctor_Fix: only a person repairs, and only what is agreed to. What is repaired isn't found again.
+func TestDoctor_Fix(t *testing.T) {
+	s := scene.InGit(t)
+	ann, pat := s.Agent("claude:a"), s.Person("pat")
+	ann.Try().Granted(1)
+	agreed := false
+	p := upkeep.DoctorParams{Fix: true, Confirm: func(upkeep.Repair) (bool, error) { return agreed, nil }}
+	ann.Doctor(p).Refused(stick.CodePersonOnly)
+	if storetest.OnServer(t) {
+		pat.Doctor(p).Refused(stick.CodeUsage)
+		return
+	}
+
+	pat.Doctor(p).That("nothing", func(r upkeep.DoctorResult) bool { return r.Healthy && len(r.Repairs) == 0 })
+	if runtime.GOOS == "windows" {
+		return // its modes say nothing
+	}
+
+	data := ann.Doctor(upkeep.DoctorParams{}).OK().DataDir
+	if err := os.Chmod(data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	pat.Doctor(p).That("no", func(r upkeep.DoctorResult) bool { return len(r.Repairs) == 1 && !r.Repairs[0].Done })
+	agreed = true
+	pat.Doctor(p).That("yes", func(r upkeep.DoctorResult) bool { return r.Repairs[0].Done })
+	pat.Doctor(p).That("again", func(r upkeep.DoctorResult) bool { return len(r.Repairs) == 0 })
 }
