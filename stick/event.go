@@ -56,6 +56,7 @@ const (
 	EventTaskAssigned         EventType = "task_assigned"
 	EventTaskBegun            EventType = "task_begun"
 	EventTaskAfter            EventType = "task_after"
+	EventTaskEdited           EventType = "task_edited"
 	EventTaskStarted          EventType = "task_started"
 	EventTaskConflicted       EventType = "task_conflicted"
 	EventTaskReviewRequested  EventType = "task_review_requested"

@@ -61,9 +61,11 @@ type TaskAssignedFacts struct {
 	Base        string   `json:"base,omitempty"`        // the commit that the branch begins at
 	In          Checkout `json:"in,omitzero"`           // with the branch and the worktree
 	// its number among the tasks that are being worked on; absent if it has none
-	Slot  *int     `json:"slot,omitempty"`
-	Later bool     `json:"later,omitempty"` // it has neither branch nor worktree: somebody begins it later
-	After []string `json:"after,omitempty"` // the tasks that have to land before
+	Slot     *int     `json:"slot,omitempty"`
+	Labels   []string `json:"labels,omitempty"`
+	Priority Priority `json:"priority,omitempty"` // absent for normal
+	Later    bool     `json:"later,omitempty"`    // it has neither branch nor worktree: somebody begins it later
+	After    []string `json:"after,omitempty"`    // the tasks that have to land before
 }
 
 // TaskBegunFacts are the facts of [EventTaskBegun].
@@ -78,6 +80,15 @@ type TaskBegunFacts struct {
 type TaskAfterFacts struct {
 	TaskStatus
 	After []string `json:"after,omitempty"` // the tasks that have to land before it begins; absent for none
+}
+
+// TaskEditedFacts are the facts of [EventTaskEdited]: what has changed, and how it is now.
+type TaskEditedFacts struct {
+	TaskStatus
+	Description *string   `json:"description,omitempty"`
+	Spec        *string   `json:"spec,omitempty"`
+	Labels      *[]string `json:"labels,omitempty"`
+	Priority    *Priority `json:"priority,omitempty"`
 }
 
 // TaskStartedFacts are the facts of [EventTaskStarted].
@@ -177,7 +188,7 @@ var taskEvents = []EventInfo{
 		},
 		Apply: func(t *Task, e Event, f TaskAssignedFacts) {
 			t.ID, t.SpawnedBy, t.CreatedAt = e.Task, e.From, e.CreatedAt
-			t.Description, t.Spec = f.Description, f.Spec
+			t.Description, t.Spec, t.Labels, t.Priority = f.Description, f.Spec, f.Labels, f.Priority
 			t.Branch, t.Worktree, t.Integration, t.Base = f.Branch, f.Worktree, f.Integration, f.Base
 			t.In, t.Slot, t.Later, t.After = f.In, slotOf(f.Slot), f.Later, f.After
 		},
@@ -200,6 +211,13 @@ var taskEvents = []EventInfo{
 			return Wordsf("%s moved %s%s", AgentName(e.From), taskOf(e), afterTasks(f.After))
 		},
 		Apply: func(t *Task, _ Event, f TaskAfterFacts) { t.After = f.After },
+	}),
+	taskRow(taskKind[TaskEditedFacts]{
+		Type: EventTaskEdited, Meaning: "a task's description, spec, labels or priority were changed", For: forRecipient,
+		Say: func(e Event, f TaskEditedFacts) Words {
+			return Wordsf("%s changed %s of %s", AgentName(e.From), f.changedParts(), taskOf(e))
+		},
+		Apply: func(t *Task, _ Event, f TaskEditedFacts) { f.applyTo(t) },
 	}),
 	taskRow(taskKind[TaskStartedFacts]{
 		Type: EventTaskStarted, Meaning: "an agent started a task", For: forNamed,

@@ -44,6 +44,7 @@ const (
 	ActSpawn    TaskAct = "spawn"
 	ActBegin    TaskAct = "begin"
 	ActAfter    TaskAct = "after"
+	ActEdit     TaskAct = "edit"
 	ActStart    TaskAct = "start"
 	ActConflict TaskAct = "conflict"
 	ActDone     TaskAct = "done"
@@ -87,6 +88,12 @@ var TaskSteps = []TaskStep{
 		EventTaskBegun, "it was for later, and its branch and its worktree were made now",
 	},
 	{ActAfter, []TaskState{TaskAssigned}, "", EventTaskAfter, "it waits for other tasks than before"},
+	{
+		ActEdit,
+		[]TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskFailed},
+		"",
+		EventTaskEdited, "somebody changed what it is about, or how urgent it is",
+	},
 	{ActStart, []TaskState{TaskAssigned}, TaskWorking, EventTaskStarted, "an agent took it on"},
 	{
 		ActStart,
@@ -178,6 +185,8 @@ type Task struct {
 	Attempt     int // counts from 1; earlier attempts can't change the task
 	Description string
 	Spec        string
+	Labels      []string // by which agents choose, in the order of the alphabet
+	Priority    Priority
 	Branch      string
 	Worktree    string   // relative to the workspace's root
 	In          Checkout // where its branch and worktree are

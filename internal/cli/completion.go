@@ -53,6 +53,7 @@ var argumentCandidates = map[string]candidates{
 	"tt hook":                 harnessCandidates,
 	"tt hook git":             fixedCandidates("pre-commit", "reference-transaction", "pre-push"),
 	"tt task after":           taskCandidates,
+	"tt task edit":            taskCandidates,
 	"tt task approve":         taskCandidates,
 	"tt task cancel":          taskCandidates,
 	"tt task comment":         taskCandidates,

@@ -128,13 +128,14 @@ var examples = map[string][]string{
 	"tt task run":             {"tt task run ui-8", `tt task run ui-8 -- 'claude -p "$(tt task prompt)"'`},
 	"tt task show":            {"tt task show ui-7"},
 	"tt task new": {
-		"tt task new ui-7 --description 'Retry failed uploads'", "tt task new ui-9 --after ui-7,ui-8",
+		"tt task new ui-7 --description 'Retry failed uploads'", "tt task new ui-9 --after ui-7,ui-8 --label backend",
 		`tt task new ui-8 --spec ui-8.md --run 'claude -p "$(tt task prompt)"'`,
 	},
 	"tt task after": {"tt task after ui-9 ui-7 ui-8", "tt task after ui-9 --none"},
-	"tt task next":  {"tt task next", "tt task next --wait", "tt task next --review"},
+	"tt task edit":  {"tt task edit ui-7 --description 'Retry failed uploads twice'", "tt task edit ui-8 --priority high"},
+	"tt task next":  {"tt task next", "tt task next --wait", "tt task next --review --label backend"},
 	"tt task start": {"tt task start"},
-	"tt task list":  {"tt task list", "tt task list --watch"},
+	"tt task list":  {"tt task list", "tt task list --label backend", "tt task list --watch"},
 	"tt task stop":  {"tt task stop ui-8"},
 
 	"tt hook":                  {"tt hook claude <input.json"},

@@ -110,6 +110,7 @@ var results = map[string][]any{
 	"tt task show":            {task.WorkerShowResult{}, task.WorkerOutputResult{}},
 	"tt task next":            {task.WorkerNextResult{}, task.WorkerSpawnResult{}, task.NextReviewResult{}},
 	"tt task after":           {task.WorkerAfterResult{}},
+	"tt task edit":            {task.WorkerEditResult{}},
 	"tt task start":           {task.WorkerStartResult{}},
 	"tt task done":            {task.WorkerDoneResult{}},
 	"tt task heartbeat":       {task.WorkerHeartbeatResult{}},

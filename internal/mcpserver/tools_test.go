@@ -135,6 +135,7 @@ var exempt = map[string]string{
 	"WorkerRequestChanges": "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerPR":             "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerMerge":          "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
+	"WorkerEdit":           "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerAfter":          "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"StartReady":           "it is a part of the operations that make tasks ready, and of worker run --all",
 	"WorkerReady":          "it is a part of the operations that make tasks ready",

@@ -94,6 +94,12 @@ func (a *Actor) WorkerAfter(p task.WorkerAfterParams) Answer[task.WorkerAfterRes
 	return runOperation(a, "WorkerAfter", a.Tasks.WorkerAfter, p)
 }
 
+// WorkerEdit is the operation of that name.
+func (a *Actor) WorkerEdit(p task.WorkerEditParams) Answer[task.WorkerEditResult] {
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "WorkerEdit", a.Tasks.WorkerEdit, p)
+}
+
 // WorkerReady is the operation of that name.
 func (a *Actor) WorkerReady(p task.WorkerReadyParams) Answer[task.WorkerReadyResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)

@@ -101,9 +101,9 @@ func (tx *Tx) Tasks(room stick.RoomID) ([]stick.Task, error) {
 	return tx.scanTasks("WHERE room_id = ? ORDER BY created_at, task_key", room)
 }
 
-// Queue lists the approved tasks of a room in the order of their approval.
+// Queue lists the approved tasks of a room in the order of [tasks.CompareQueued].
 func (tx *Tx) Queue(room stick.RoomID) ([]stick.Task, error) {
-	return tx.scanTasks("WHERE room_id = ? AND state = 'APPROVED' ORDER BY approved_seq", room)
+	return tx.scanTasks("WHERE room_id = ? AND state = 'APPROVED' ORDER BY priority DESC, approved_seq", room)
 }
 
 // MergesByItself reports whether tt merges an approved task by itself: the event of its approval says so.

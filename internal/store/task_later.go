@@ -1,7 +1,7 @@
 package store
 
 import (
-	"encoding/json"
+	"cmp"
 
 	"talkingstick/stick"
 	"talkingstick/stick/tasks"
@@ -12,19 +12,21 @@ type LaterTask struct {
 	ID      string
 	Attempt int
 	After   []string // the tasks that it waits for
+	Labels  []string
 }
 
-// TasksMaybeReady lists the tasks of a room that nobody has begun, in the order in which they were made,
-// without those of which the store knows what they wait for.
+// TasksMaybeReady lists the tasks of a room that nobody has begun, the most urgent first, then in the order in
+// which they were made, without those of which the store knows what they wait for.
 func (tx *Tx) TasksMaybeReady(room stick.RoomID) (later []LaterTask, err error) {
-	err = tx.scan(`SELECT task_id, attempt, after_tasks FROM tasks
-		WHERE room_id = ? AND later = 1 AND state = 'ASSIGNED' AND waits_for = '' ORDER BY created_at, task_key`,
+	err = tx.scan(`SELECT task_id, attempt, after_tasks, labels FROM tasks
+		WHERE room_id = ? AND later = 1 AND state = 'ASSIGNED' AND waits_for = ''
+		ORDER BY priority DESC, created_at, task_key`,
 		[]any{room}, func(scan rowScan) error {
 			var t LaterTask
-			after := ""
-			err := scan(&t.ID, &t.Attempt, &after)
-			if err == nil && after != "" {
-				err = json.Unmarshal([]byte(after), &t.After)
+			after, labels := jsonOrEmpty(&t.After), jsonOrEmpty(&t.Labels)
+			err := scan(&t.ID, &t.Attempt, after.place(), labels.place())
+			if err == nil {
+				err = cmp.Or(after.decode(), labels.decode())
 			}
 
 			later = append(later, t)

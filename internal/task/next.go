@@ -19,6 +19,8 @@ type WorkerNextParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 
+	Labels []string `json:"labels,omitempty"` // only tasks that have all of these
+
 	TaskID  string `json:"-"` // only this one, which may have a command; empty for the oldest
 	Unbound bool   `json:"-"` // don't make the caller its worker: a command is going to work there
 }
@@ -46,7 +48,7 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 	// git is asked beside the database: the caller waits only for the slower of the two.
 	opened := make(chan error, 1)
 	go func() { opened <- rp.AskCheckout(ctx) }()
-	ready, current, newest, err := rp.listReady(ctx, p.TaskID)
+	ready, current, newest, err := rp.listReady(ctx, p.TaskID, p.Labels)
 	if err := <-opened; err != nil {
 		return res, cmp.Or(rp.Git.CheckVersion(ctx, rp.Root), err)
 	}
@@ -62,7 +64,7 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 		return res, err
 	}
 
-	// The oldest first. Others try the same ones at this moment, and each gets another.
+	// The most urgent and oldest first. Others try the same ones at this moment, and each gets another.
 	var failed error
 	for _, t := range ready {
 		res, err := rp.tryBegin(ctx, t.ID, !p.Unbound)
@@ -104,11 +106,11 @@ func errNothingReady(newest int64) error {
 			stick.Cmd("tt task list"), stick.Cmd("tt task next --wait"))
 }
 
-// listReady lists the tasks that are ready, the oldest first: those without a command that is going to work
+// listReady lists the tasks that are ready, the most urgent and of those the oldest first: those without a command that is going to work
 // on them, or only the named one. current is the task that the caller works on, if there
 // is one.
 func (rp *repo) listReady(
-	ctx context.Context, id string,
+	ctx context.Context, id string, labels []string,
 ) (ready []readyTask, current *stick.Task, newest int64, err error) {
 	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		// The transaction may run again.
@@ -128,6 +130,9 @@ func (rp *repo) listReady(
 		// Without a name, a task that has a command is left to that.
 		ready, err = readyTasks(tx, r.ID)
 		ready = slices.DeleteFunc(ready, func(t readyTask) bool {
+			if !tasks.HasLabels(stick.Task{Labels: t.Labels}, labels) {
+				return true
+			}
 			return id == "" && t.command != "" || id != "" && stick.TaskKey(t.ID) != stick.TaskKey(id)
 		})
 		return err

@@ -15,6 +15,7 @@ import (
 type NextReviewParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
+	Labels []string `json:"labels,omitempty"` // only tasks that have all of these
 }
 
 // NextReviewResult is the commit that has waited for longest for a review that the caller may give.
@@ -46,6 +47,10 @@ func (ts *Tasks) NextReview(ctx context.Context, p NextReviewParams) (NextReview
 
 	// The projects' settings are read outside of the transaction.
 	may := slices.DeleteFunc(waiting, func(w reviewable) bool {
+		if !tasks.HasLabels(w.task, p.Labels) {
+			return true
+		}
+
 		w.decision.Independent = rp.wantsIndependent(ctx, w.task)
 		return !tasks.MayReview(w.task, w.decision)
 	})
@@ -69,7 +74,7 @@ type reviewable struct {
 	decision tasks.Decision
 }
 
-// listInReview lists the tasks in review, the oldest offer first. newest is the last event that it has seen.
+// listInReview lists the tasks in review, the most urgent and of those the oldest offer first. newest is the last event that it has seen.
 func (rp *repo) listInReview(
 	ctx context.Context, res *NextReviewResult,
 ) (waiting []reviewable, newest int64, err error) {
@@ -110,7 +115,7 @@ func (rp *repo) listInReview(
 	})
 
 	slices.SortStableFunc(waiting, func(a, b reviewable) int {
-		return cmp.Or(cmp.Compare(a.task.StateAt, b.task.StateAt), cmp.Compare(a.task.Seq, b.task.Seq))
+		return cmp.Or(tasks.CompareUrgency(a.task, b.task), cmp.Compare(a.task.StateAt, b.task.StateAt), cmp.Compare(a.task.Seq, b.task.Seq))
 	})
 	return waiting, newest, err
 }

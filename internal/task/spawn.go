@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"slices"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
@@ -15,10 +16,12 @@ import (
 type WorkerSpawnParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	TaskID      string `json:"task_id"`
-	Description string `json:"description,omitempty"`
-	Spec        string `json:"spec,omitempty"`
-	Base        string `json:"base,omitempty"` // a commit; empty for the integration branch
+	TaskID      string   `json:"task_id"`
+	Description string   `json:"description,omitempty"`
+	Spec        string   `json:"spec,omitempty"`
+	Labels      []string `json:"labels,omitempty"`   // by which agents choose
+	Priority    string   `json:"priority,omitempty"` // high, normal or low; empty for normal
+	Base        string   `json:"base,omitempty"`     // a commit; empty for the integration branch
 
 	Later bool     `json:"later,omitempty"` // make no branch and no worktree: somebody begins it later
 	After []string `json:"after,omitempty"` // the tasks that have to land before it begins; it is for later, too
@@ -68,6 +71,11 @@ func (ts *Tasks) createTask(ctx context.Context, p WorkerSpawnParams) (WorkerSpa
 		Slot: stick.NoSlot,
 	}
 
+	var err error
+	q.Labels = p.Labels
+	if q.Priority, err = tasks.ParsePriority(p.Priority); err != nil {
+		return res, err
+	}
 	if err := q.Check(); err != nil {
 		return res, err
 	}
@@ -98,8 +106,7 @@ func (ts *Tasks) createTask(ctx context.Context, p WorkerSpawnParams) (WorkerSpa
 
 	// A repeated call shows the task. Any other task of this name is in the way.
 	if was, yes, err := rp.IsRepeated(ctx, p.TaskID, stick.EventTaskAssigned, ""); err == nil {
-		if yes && was.Description == p.Description && was.Spec == p.Spec && was.Later == q.Later &&
-			sameTasks(was.After, uniqueTasks(p.After)) {
+		if yes && isSpawnedAs(was, q, p.After) {
 			return rp.shownAfterSpawn(ctx, was)
 		}
 
@@ -135,6 +142,18 @@ func (ts *Tasks) createTask(ctx context.Context, p WorkerSpawnParams) (WorkerSpa
 	}
 	rp.KillPoint("spawn: done")
 	return res, rp.showTask(ctx, &res)
+}
+
+// isSpawnedAs reports whether a task is what was asked for.
+func isSpawnedAs(t stick.Task, q tasks.Spawning, after []string) bool {
+	labels, _ := tasks.CheckLabels(q.Labels)
+	if t.Description != q.Description || t.Spec != q.Spec || t.Later != q.Later {
+		return false
+	}
+	if !slices.Equal(t.Labels, labels) || t.Priority != q.Priority {
+		return false
+	}
+	return sameTasks(t.After, uniqueTasks(after))
 }
 
 // madeResult returns the result for the worktree of a plan. If the task wasn't recorded, it says only what

@@ -23,13 +23,15 @@ type TaskView struct {
 	Attempt int             `json:"attempt"`
 
 	// of its worker: alive, STALE or STUCK; empty if nobody has to be working on it
-	Liveness    string        `json:"liveness,omitempty"`
-	Warning     stick.Words   `json:"warning,omitempty"` // why a person should check on it
-	Description string        `json:"description,omitempty"`
-	Worker      stick.AgentID `json:"worker,omitempty"`
-	SpawnedBy   stick.AgentID `json:"spawned_by"`
-	Branch      string        `json:"branch"`
-	Worktree    string        `json:"worktree"` // relative to the workspace's root
+	Liveness    string         `json:"liveness,omitempty"`
+	Warning     stick.Words    `json:"warning,omitempty"` // why a person should check on it
+	Description string         `json:"description,omitempty"`
+	Labels      []string       `json:"labels,omitempty"`
+	Priority    stick.Priority `json:"priority"` // high, normal or low
+	Worker      stick.AgentID  `json:"worker,omitempty"`
+	SpawnedBy   stick.AgentID  `json:"spawned_by"`
+	Branch      string         `json:"branch"`
+	Worktree    string         `json:"worktree"` // relative to the workspace's root
 
 	// the one with its branch and worktree, if that isn't this host
 	Host string `json:"host,omitempty"`
@@ -97,8 +99,9 @@ const (
 type WorkerStatusParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	All  bool `json:"all,omitempty"` // also tasks that ended more than a day ago
-	Stat bool `json:"-"`             // how much each worker has changed, which costs three commands of git for each
+	Labels []string `json:"labels,omitempty"` // only tasks that have all of these
+	All    bool     `json:"all,omitempty"`    // also tasks that ended more than a day ago
+	Stat   bool     `json:"-"`                // how much each worker has changed, which costs three commands of git for each
 }
 
 // WorkerStatusResult is the tasks of a room and their state, the newest first.
@@ -119,7 +122,7 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 	p.Where = ts.core.Located(p.Where)
 
 	var root string
-	var tasks []stick.Task
+	var listed, queued []stick.Task
 	var open []store.Intent
 	var shown map[string]*TaskView
 	err := ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
@@ -136,16 +139,19 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 		}
 
 		// Tasks that ended long ago are only counted.
-		tasks = tasks[:0]
+		listed, queued = listed[:0], all
 		find := findAmong(all)
 
 		for _, t := range all {
+			if !tasks.HasLabels(t, p.Labels) {
+				continue
+			}
 			if t.Over() && !p.All && tx.Now().Sub(t.StateAt) > hideAfter {
 				res.Hidden++
 				continue
 			}
 
-			tasks = append(tasks, t)
+			listed = append(listed, t)
 			v, err := viewTask(tx, t, r, probes, me, find)
 			if err != nil {
 				return err
@@ -173,13 +179,13 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 	}
 
 	ts.addRunners(root, open, shown)
-	numberQueues(res.Tasks, tasks)
-	_, _ = ts.addBranchState(ctx, root, tasks, shown)
+	numberQueues(res.Tasks, queued)
+	_, _ = ts.addBranchState(ctx, root, listed, shown)
 	if p.Stat {
-		ts.addChanged(ctx, root, tasks, shown)
+		ts.addChanged(ctx, root, listed, shown)
 	}
 
-	for _, t := range tasks {
+	for _, t := range listed {
 		v := shown[stick.TaskKey(t.ID)]
 		v.markStale(t, v.Branched)
 	}
@@ -249,6 +255,7 @@ func viewTaskRow(t stick.Task, r stick.Room, probes *core.Probes, me core.Identi
 
 	v := TaskView{
 		TaskID: t.ID, State: t.State, Attempt: t.Attempt, Description: t.Description, Worker: t.Worker,
+		Labels: t.Labels, Priority: t.Priority,
 		SpawnedBy: t.SpawnedBy, Branch: t.Branch,
 		Worktree: t.Worktree, Integration: t.Integration, Base: t.Base, Head: t.Head,
 		ChangesGate: t.ChangesGate, Approved: t.Approved,
@@ -303,10 +310,10 @@ func livenessOf(v stick.Verdict, silent time.Duration) (string, stick.Words) {
 }
 
 // numberQueues sets the places of the approved tasks in the merge queues of their branches.
-func numberQueues(views []TaskView, tasks []stick.Task) {
-	// Each branch has its own queue, in the order of the approvals.
-	waiting := slices.DeleteFunc(slices.Clone(tasks), func(t stick.Task) bool { return t.State != stick.TaskApproved })
-	slices.SortFunc(waiting, func(a, b stick.Task) int { return int(max(-1, min(1, a.ApprovedSeq-b.ApprovedSeq))) })
+func numberQueues(views []TaskView, all []stick.Task) {
+	// Each branch has its own queue, by urgency, then in the order of the approvals.
+	waiting := slices.DeleteFunc(slices.Clone(all), func(t stick.Task) bool { return t.State != stick.TaskApproved })
+	slices.SortFunc(waiting, tasks.CompareQueued)
 	before := map[string]int{}
 
 	for _, t := range waiting {

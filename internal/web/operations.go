@@ -160,6 +160,7 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 		taskOp("worker_cancel", (*task.Tasks).WorkerCancel, "room_id", "task_id"),
 		markLong(taskOp("worker_retry", (*task.Tasks).WorkerRetry, "room_id", "task_id")),
 		markLong(taskOp("worker_rollback", (*task.Tasks).WorkerRollback, "room_id", "task_id")),
+		taskOp("worker_edit", (*task.Tasks).WorkerEdit, "room_id", "task_id"),
 		taskOp("worker_after", (*task.Tasks).WorkerAfter, "room_id", "task_id"),
 	} {
 		m[o.Name] = o

@@ -73,6 +73,8 @@ type Spawning struct {
 	ID          string
 	Description string
 	Spec        string
+	Labels      []string
+	Priority    stick.Priority
 	Branch      string
 	Worktree    string
 	In          stick.Checkout // with the branch and the worktree
@@ -89,11 +91,22 @@ func (q Spawning) Check() error {
 		return err
 	}
 
+	if err := checkTexts(q.Description, q.Spec); err != nil {
+		return err
+	}
+
+	_, err := CheckLabels(q.Labels)
+	return err
+}
+
+// checkTexts refuses texts that can't say what a task is about. It fails with [stick.CodeUsage] and
+// [stick.CodeMessageTooLarge].
+func checkTexts(description, spec string) error {
 	for _, f := range []struct {
 		name stick.Words
 		text string
 		most int
-	}{{"description", q.Description, stick.MaxBody}, {"spec", q.Spec, stick.MaxSpec}} {
+	}{{"description", description, stick.MaxBody}, {"spec", spec, stick.MaxSpec}} {
 		if bad := stick.NotText(f.text); bad != "" {
 			return stick.BadMessage(string(f.name), "the %s holds %s", f.name, bad)
 		}
@@ -126,6 +139,11 @@ func Spawn(t stick.Task, q Spawning) (stick.Event, error) {
 			stick.Cmd("tt task show <task_id>", t.ID))
 	}
 
+	labels, err := CheckLabels(q.Labels)
+	if err != nil {
+		return stick.Event{}, err
+	}
+
 	// A new task has no state yet, and the step leads out of that.
 	t.ID = q.ID
 	s, err := findStep(t, stick.ActSpawn)
@@ -137,6 +155,7 @@ func Spawn(t stick.Task, q Spawning) (stick.Event, error) {
 		TaskStatus: stick.TaskStatus{Attempt: 1}, Description: q.Description, Spec: q.Spec,
 		Branch: q.Branch, Worktree: q.Worktree, Integration: q.Integration, Base: q.Base,
 		In: q.In, Slot: slotFact(q.Slot, q.Later), After: q.After, Later: q.Later,
+		Labels: labels, Priority: q.Priority,
 	}), nil
 }
 

@@ -25,6 +25,7 @@ func Commands() []app.Command {
 		{Name: "show", Make: workerShowCmd},
 		{Name: "next", Make: workerNextCmd},
 		{Name: "after", Make: workerAfterCmd},
+		{Name: "edit", Make: workerEditCmd},
 		{Name: "start", Make: workerStartCmd},
 		{Name: "done", Make: workerDoneCmd},
 		{Name: "heartbeat", Make: workerHeartbeatCmd},
@@ -164,6 +165,8 @@ func workerSpawnCmd(a *app.Run) *cobra.Command {
 
 	c.Flags().StringVar(&p.Description, "description", "", "what to do")
 	c.Flags().StringVar(&spec, "spec", "", "a file with the details, or - for standard input")
+	addLabelFlag(c, &p.Labels, "labels by which agents choose their tasks, separated by commas")
+	addPriorityFlag(c, &p.Priority, "high, normal or low: which task comes first (default: normal)")
 	c.Flags().StringVar(&p.Base, "base", "",
 		"the commit to start from (default: the branch that tasks are merged into)")
 	run.addFlags(c, "a shell command to start in the worktree, in the background")

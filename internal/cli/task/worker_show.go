@@ -69,6 +69,10 @@ func showTask(p *term.Page, t task.WorkerShowResult) {
 	showFact(p, "warning", t.Warning)
 	showFact(p, "conflicts", app.PathNames(t.Conflicts))
 	showFact(p, "spawned by", t.SpawnedBy)
+	showFact(p, "labels", stick.Names(t.Labels, len(t.Labels)))
+	if t.Priority != stick.PriorityNormal {
+		showFact(p, "priority", stick.Words(t.Priority.String()))
+	}
 
 	// A task for later has no worktree yet, and may wait for others.
 	if t.Later {

@@ -25,6 +25,7 @@ func workerStatusCmd(a *app.Run) *cobra.Command {
 		Short: "List tasks, their state and who works on them", Args: app.ArgsBetween(0, 1, "a path"),
 	}
 	c.Flags().BoolVar(&p.All, "all", false, "also list tasks that ended more than a day ago")
+	addLabelFlag(c, &p.Labels, "only tasks that have all of these labels, separated by commas")
 	c.Flags().BoolVar(&watch, "watch", false, "keep the list up to date until you interrupt it")
 	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -208,6 +209,12 @@ func taskSummary(p *term.Page, t task.TaskView) stick.Words {
 
 	if t.Later {
 		parts = append(parts, stick.Words(waitText(t)))
+	}
+	if t.Priority != stick.PriorityNormal && t.State != stick.TaskCompleted {
+		parts = append(parts, stick.Wordsf("%s priority", stick.Words(t.Priority.String())))
+	}
+	if len(t.Labels) > 0 {
+		parts = append(parts, labelText(t.Labels))
 	}
 	if t.BelowAuthor {
 		parts = append(parts, stick.Wordsf("approved by %s", t.ApprovedBy)+startedByAuthor(true))

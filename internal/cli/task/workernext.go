@@ -21,7 +21,8 @@ func workerNextCmd(a *app.Run) *cobra.Command {
 	var timeout app.TimeoutFlag
 	c := &cobra.Command{
 		Use: "next [path]", Short: "Take the oldest task that is ready to begin", Args: app.ArgsBetween(0, 1, "a path"),
-		Long: "Take the oldest task that nobody has begun and that waits for no other one: tt makes its\n" +
+		Long: "Take the oldest task that nobody has begun and that waits for no other one, of those with the\n" +
+			"highest priority: tt makes its\n" +
 			"branch and its worktree, and you become its worker. If many agents ask at once, each gets a\n" +
 			"different task. If you work on a task already, you get that one again. If none is ready, the\n" +
 			"exit status is 4, unless you --wait. With --run, a command is started in the worktree, and\n" +
@@ -31,6 +32,7 @@ func workerNextCmd(a *app.Run) *cobra.Command {
 
 	run.addFlags(c, "a shell command to start in the worktree, in the background")
 	c.Flags().BoolVar(&review, "review", false, "name the oldest commit that you may review, instead of a task")
+	addLabelFlag(c, &p.Labels, "only tasks that have all of these labels, separated by commas")
 	c.Flags().BoolVar(&wait, "wait", false, "wait until a task is ready")
 	timeout.AddFlag(c, "with --wait: give up after this time (default: wait forever)")
 	path := app.AddPlaceFlags(c)
@@ -55,7 +57,7 @@ func workerNextCmd(a *app.Run) *cobra.Command {
 				With("field", "review")
 		}
 		if review {
-			q := task.NextReviewParams{Where: p.Where}
+			q := task.NextReviewParams{Where: p.Where, Labels: p.Labels}
 			return app.Answer(a, func(e app.Operations, by core.Caller) (res task.NextReviewResult, err error) {
 				q.Caller = by
 				err = tryUntilReady(c.Context(), a, e, by, p.Where, wait, limit, func() (err error) {
@@ -97,7 +99,7 @@ func takeNextTask(
 	err = tryUntilReady(ctx, a, e, p.Caller, p.Where, wait, limit, func() (err error) {
 		res, err = e.WorkerNext(ctx, p)
 		return err
-	}, stick.EventTaskCompleted, stick.EventTaskAssigned, stick.EventTaskAfter, stick.EventTaskRetried)
+	}, stick.EventTaskCompleted, stick.EventTaskAssigned, stick.EventTaskAfter, stick.EventTaskEdited, stick.EventTaskRetried)
 	return res, err
 }
 

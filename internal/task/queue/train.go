@@ -159,13 +159,13 @@ func (tr *train) landGroups(ctx context.Context) error {
 	return nil
 }
 
-// ridersInOrder lists the tasks that ride, in the order of their approval.
+// ridersInOrder lists the tasks that ride, in the order of the queue.
 func (tr *train) ridersInOrder() (ids []string) {
 	all := make([]landing, 0, len(tr.riders))
 	for _, l := range tr.riders {
 		all = append(all, l)
 	}
-	slices.SortFunc(all, func(a, b landing) int { return int(a.task.ApprovedSeq - b.task.ApprovedSeq) })
+	slices.SortFunc(all, func(a, b landing) int { return tasks.CompareQueued(a.task, b.task) })
 
 	for _, l := range all {
 		ids = append(ids, l.task.ID)

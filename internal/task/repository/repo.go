@@ -272,6 +272,15 @@ func (rp *Repo) writeTaskFile(t stick.Task, attempt int) error {
 	return os.Rename(path+".new", path)
 }
 
+// RefreshTaskFile writes the task file of a worktree again, after the task has changed. It does nothing where there
+// is none: the task is for later, has lost its worktree, or is in another checkout.
+func (rp *Repo) RefreshTaskFile(t stick.Task) error {
+	if _, err := os.Lstat(filepath.Join(rp.WorktreePath(t), core.TaskFileName)); err != nil {
+		return nil
+	}
+	return rp.writeTaskFile(t, max(t.Attempt, 1))
+}
+
 // NewID returns a new id. It is made outside of the transaction, which may run again.
 func (rp *Repo) NewID(ctx context.Context) (string, error) {
 	db, err := rp.Core.Open(ctx, true)
