@@ -187,6 +187,8 @@ var taskEvents = []EventInfo{
 				AgentName(e.From), taskOf(e), later, afterTasks(f.After), reasonSuffix(f.Description))
 		},
 		Apply: func(t *Task, e Event, f TaskAssignedFacts) {
+			// It has nothing of an earlier task of its name, but for the number of the attempt.
+			*t = Task{State: t.State, Attempt: t.Attempt, StateAt: t.StateAt, Seq: t.Seq}
 			t.ID, t.SpawnedBy, t.CreatedAt = e.Task, e.From, e.CreatedAt
 			t.Description, t.Spec, t.Labels, t.Priority = f.Description, f.Spec, f.Labels, f.Priority
 			t.Branch, t.Worktree, t.Integration, t.Base = f.Branch, f.Worktree, f.Integration, f.Base

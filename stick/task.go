@@ -169,6 +169,12 @@ var TaskSteps = []TaskStep{
 		TaskAssigned, EventTaskRetried,
 		"another attempt begins; commands of earlier attempts are refused",
 	},
+	{
+		ActSpawn,
+		[]TaskState{TaskFailed},
+		TaskAssigned, EventTaskAssigned,
+		"a new task has the name of one that was cancelled, and of which nothing was left",
+	},
 	{ActRollback, []TaskState{TaskCompleted}, TaskFailed, EventTaskRolledBack, "a new commit reverts the merge"},
 	{
 		ActPull,

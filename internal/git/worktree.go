@@ -134,6 +134,26 @@ func (c Client) RemoveWorktree(ctx context.Context, dir, path, why string) error
 	return err
 }
 
+// DiscardWorktree unlocks and removes a worktree with all changes in it. Whoever calls it has kept what must not be
+// lost. It fails with [stick.CodeGitFailed].
+func (c Client) DiscardWorktree(ctx context.Context, dir, path string) error {
+	_, ok, err := c.Worktree(ctx, dir, path)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return removeLeftover(path)
+	}
+
+	// Where the directory is missing, only git's record of it is left to remove.
+	if _, err := os.Stat(path); os.IsNotExist(err) {
+		return c.RemoveWorktree(ctx, dir, path, "")
+	}
+
+	// Forced twice: once for the changes, and once for the lock.
+	return c.runWrite(ctx, writeCall{dir: dir}, "worktree", "remove", "--force", "--force", "--", path)
+}
+
 // removeLeftover removes the directory of a worktree that git no longer knows. The directory must be
 // empty or missing.
 func removeLeftover(path string) error {

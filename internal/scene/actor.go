@@ -153,6 +153,8 @@ func (a *Actor) startProgram(kill func(string)) {
 		return res.Refusal()
 	}, Rescue: func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (string, []string, error) {
 		return a.Engine.Guard.Restorer.RescueFiles(ctx, room, by, top, paths, command)
+	}, KeepTips: func(ctx context.Context, common, branch string, commits []string) ([]string, error) {
+		return a.Engine.Guard.Restorer.KeepTips(ctx, common, branch, commits)
 	}})
 
 	a.Engine = engine.New(engine.Config{

@@ -70,7 +70,7 @@ func TestEveryOperationHasAStory(t *testing.T) {
 
 // withoutActor are the operations that stories call by themselves.
 var withoutActor = []string{
-	"AgentName", "AgentNames", "AskedPerson", "Check", "CheckCopies", "EditChecked", "FinishSnapshots", "NoteCommits", "RecordShown", "RecordShownByHook",
+	"AgentName", "AgentNames", "AskedPerson", "Check", "CheckCopies", "EditChecked", "FinishSnapshots", "KeepTips", "NoteCommits", "RecordShown", "RecordShownByHook",
 	"RescueFiles", "RunLander", "TellNews", "WatchRooms",
 }
 

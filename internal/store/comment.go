@@ -54,11 +54,14 @@ func (tx *Tx) Comments(room stick.RoomID, task string) (comments []stick.Comment
 	return comments, err
 }
 
-// OpenComments counts the comments that were sent and aren't resolved, by the keys of the tasks of a room.
+// OpenComments counts the comments that were sent and aren't resolved, by the keys of the tasks of a room, without
+// those on earlier tasks of their names.
 func (tx *Tx) OpenComments(room stick.RoomID) (open map[string]int, err error) {
 	open = map[string]int{}
-	err = tx.scan(`SELECT task_key, COUNT(*) FROM comments
-		WHERE room_id = ? AND event_seq > 0 AND resolved_at = 0 GROUP BY task_key ORDER BY task_key`,
+	err = tx.scan(`SELECT c.task_key, COUNT(*) FROM comments c
+		LEFT JOIN tasks t ON t.room_id = c.room_id AND t.task_key = c.task_key
+		WHERE c.room_id = ? AND c.event_seq > 0 AND c.resolved_at = 0
+		AND c.created_at >= COALESCE(t.created_at, 0) GROUP BY c.task_key ORDER BY c.task_key`,
 		[]any{room}, func(scan rowScan) error {
 			var task string
 			var n int

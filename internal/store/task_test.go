@@ -87,7 +87,7 @@ func drafted(t *testing.T, db *store.DB, id stick.RoomID, name string, v tasks.D
 		v,
 		stick.Comment{
 			Base: "b", Head: "h", Path: "a.go", Lines: stick.Lines{1, 1}, Around: around, Body: body,
-			CreatedAt: 5,
+			CreatedAt: task(t, db, id, name).CreatedAt + 5,
 		},
 		comments(t, db, id, name))
 	if err != nil {

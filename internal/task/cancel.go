@@ -17,7 +17,7 @@ type WorkerCancelParams struct {
 	core.Where
 	TaskID string `json:"task_id"`
 	Reason string `json:"reason,omitempty"`
-	Delete bool   `json:"delete,omitempty"` // also its branch and worktree, if the integration branch contains the work
+	Delete bool   `json:"delete,omitempty"` // also its branch and worktree: what only they have is kept elsewhere first
 }
 
 // WorkerCancelResult is a task that was cancelled.
@@ -25,6 +25,8 @@ type WorkerCancelResult struct {
 	WorkerReviewResult
 	Cause string        `json:"cause"`          // why the task failed: cancelled, unless it had failed before
 	Kept  []stick.Words `json:"kept,omitempty"` // what stays, because its removal wasn't asked for
+
+	Free bool `json:"free,omitempty"` // nothing is left of it, so a new task may have its name
 
 	Stopped *runner.StoppedRun `json:"stopped,omitempty"` // the command that was ended
 	repository.Remains
@@ -86,27 +88,37 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 	if err != nil {
 		return res, err
 	}
+
+	err = rp.removeCancelled(ctx, task, p.Delete, &res)
+	return res, err
+}
+
+// removeCancelled removes the branch and the worktree of a task that was cancelled, or says what stays.
+func (rp *repo) removeCancelled(ctx context.Context, task stick.Task, remove bool, res *WorkerCancelResult) error {
 	if elsewhere, where, err := rp.IsElsewhere(ctx, task); err != nil || elsewhere {
 		res.Kept = []stick.Words{"its branch and worktree in " + where}
-		return res, err
+		return err
 	}
 
 	// Whatever there is of that name, tt hasn't made it.
 	if task.Later {
-		return res, nil
+		res.Free = res.Cause == stick.CauseCancelled
+		return nil
 	}
 
 	// Without Delete, or without a branch, nothing is removed.
 	at, ok, err := rp.Git.Commit(ctx, rp.Root, "refs/heads/"+task.Branch)
-	if err != nil || !ok || !p.Delete {
+	if err != nil || !ok || !remove {
 		worktree, branch := rp.ListRemaining(ctx, rp.WorktreePath(task), task.Branch)
 		res.Kept = slices.Concat(branch, worktree)
-		return res, err
+		res.Free = res.Cause == stick.CauseCancelled && err == nil && len(res.Kept) == 0
+		return err
 	}
 
-	res.Remains, err = rp.RemoveRemains(ctx, repository.CleanupIntent{
+	res.Remains, err = rp.DiscardRemains(context.WithoutCancel(ctx), repository.CleanupIntent{
 		Branch: task.Branch, Path: rp.WorktreePath(task), Head: at, Target: task.Integration,
 		Worker: task.Worker,
 	})
-	return res, err
+	res.Free = res.Cause == stick.CauseCancelled && err == nil && len(res.Left) == 0
+	return err
 }

@@ -24,8 +24,8 @@ type SourcePlace struct {
 }
 
 // commentsFor returns the comments on a task that an agent may see.
-func commentsFor(tx *store.Tx, room stick.RoomID, task string, a stick.AgentID) ([]ShownComment, error) {
-	all, err := tx.Comments(room, task)
+func commentsFor(tx *store.Tx, room stick.RoomID, task stick.Task, a stick.AgentID) ([]ShownComment, error) {
+	all, err := commentsOn(tx, room, task)
 	shown := []ShownComment{}
 	for _, c := range all {
 		if c.For(a) {

@@ -65,6 +65,33 @@ func TestRecoveryAtEveryKillPoint(t *testing.T) {
 			stick.TaskAssigned,
 		},
 		{
+			"cancel --delete", func(s *scene.Scene, ann, bob *scene.Actor) {
+				ann.Spawn("one").OK()
+				w := ann.WorksOn("one")
+				w.Commits("one.txt", "one\n")
+				s.File("worktrees/one/half", "not committed\n")
+			},
+			func(a *scene.Actor) error {
+				res := a.WorkerCancel(task.WorkerCancelParams{TaskID: "one", Delete: true})
+				if res.Err == nil && len(res.Res.Left)+len(res.Res.Kept) > 0 && res.Res.Rescue == "" {
+					return fmt.Errorf("left: %v, kept: %v", res.Res.Left, res.Res.Kept)
+				}
+				if kept := a.Scene.Git("for-each-ref", "refs/talkingstick/kept/"); kept == "" {
+					return errors.New("its commit isn't kept")
+				}
+				return res.Err
+			},
+			stick.TaskFailed,
+		},
+		{
+			"spawn by a name that is free again", func(s *scene.Scene, ann, bob *scene.Actor) {
+				ann.Spawn("one").OK()
+				ann.WorkerCancel(task.WorkerCancelParams{TaskID: "one", Delete: true}).OK()
+			},
+			func(a *scene.Actor) error { return a.Spawn("one").Err },
+			stick.TaskAssigned,
+		},
+		{
 			"spawn with a set-up", setsUp,
 			func(a *scene.Actor) error {
 				if err := a.Spawn("one").Err; err != nil {

@@ -114,7 +114,7 @@ func (rp *repo) spawnForLater(
 
 		o.AddTaskEvent(ev)
 		res.RoomID, res.AgentID, res.Task.TaskID, res.Joined = o.Room.ID, o.Me.Agent, q.ID, o.Joined
-		return planRun(o, q.ID, 1, run, restart)
+		return planRun(o, q.ID, max(q.Attempt, 1), run, restart)
 	})
 	if err != nil {
 		return res, err

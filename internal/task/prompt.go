@@ -172,7 +172,7 @@ func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (Work
 			return err
 		}
 
-		comments, err := tx.Comments(r.ID, task.ID)
+		comments, err := commentsOn(tx, r.ID, task)
 		if err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (Work
 			as = p.Caller.AssumedByFlag()
 		}
 
-		reviews, err := tx.Reviews(r.ID, task.ID)
+		reviews, err := reviewsOf(tx, r.ID, task)
 		res = WorkerContextResult{
 			RoomID: r.ID, TaskView: v, Path: path, Spec: task.Spec,
 			Prompt: workerPrompt(task, feedback{reviews, openComments(comments)}, path, as),

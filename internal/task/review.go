@@ -314,7 +314,7 @@ func prepareDecision(o *repository.Op, id, head, branch string) (task stick.Task
 		return task, v, err
 	}
 
-	comments, err := o.Tx.Comments(o.Room.ID, task.ID)
+	comments, err := commentsOn(o.Tx, o.Room.ID, task)
 	v.Drafts = draftsOf(comments, o.Me.Agent)
 	return task, v, err
 }

@@ -144,7 +144,7 @@ func readHistory(tx *store.Tx, task stick.Task, me stick.AgentID, res *WorkerSho
 	if res.Conflicts, err = conflictsOf(tx, res.RoomID, task); err != nil {
 		return err
 	}
-	if res.Comments, err = commentsFor(tx, res.RoomID, task.ID, me); err != nil {
+	if res.Comments, err = commentsFor(tx, res.RoomID, task, me); err != nil {
 		return err
 	}
 
@@ -165,7 +165,7 @@ func readHistory(tx *store.Tx, task stick.Task, me stick.AgentID, res *WorkerSho
 	if err != nil {
 		return err
 	}
-	if res.Reviews, err = shownReviews(tx, res.RoomID, task.ID); err != nil {
+	if res.Reviews, err = shownReviews(tx, res.RoomID, task); err != nil {
 		return err
 	}
 
@@ -185,8 +185,8 @@ func readHistory(tx *store.Tx, task stick.Task, me stick.AgentID, res *WorkerSho
 }
 
 // shownReviews returns the decisions on a task. The events that made them say how independent each was.
-func shownReviews(tx *store.Tx, room stick.RoomID, task string) ([]ShownReview, error) {
-	reviews, err := tx.Reviews(room, task)
+func shownReviews(tx *store.Tx, room stick.RoomID, task stick.Task) ([]ShownReview, error) {
+	reviews, err := reviewsOf(tx, room, task)
 	if err != nil {
 		return nil, err
 	}
@@ -317,7 +317,7 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 
 	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		res.RoomID = r.ID
-		if res.Comments, err = commentsFor(tx, r.ID, task.ID, me.Agent); err != nil {
+		if res.Comments, err = commentsFor(tx, r.ID, task, me.Agent); err != nil {
 			return err
 		}
 

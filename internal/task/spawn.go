@@ -66,23 +66,9 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 // createTask is [Tasks.WorkerSpawn] without the command.
 func (ts *Tasks) createTask(ctx context.Context, p WorkerSpawnParams) (WorkerSpawnResult, error) {
 	var res WorkerSpawnResult
-	q := tasks.Spawning{
-		ID: p.TaskID, Description: p.Description, Spec: p.Spec, Later: p.Later || len(p.After) > 0,
-		Slot: stick.NoSlot,
-	}
-
-	var err error
-	q.Labels = p.Labels
-	if q.Priority, err = tasks.ParsePriority(p.Priority); err != nil {
+	q, err := readSpawning(p)
+	if err != nil {
 		return res, err
-	}
-	if err := q.Check(); err != nil {
-		return res, err
-	}
-	if q.Later && p.Base != "" {
-		return res, stick.Errorf(stick.CodeUsage, "a task for later gets its base only when somebody begins it").
-			With("field", "base").
-			Hintf("leave out --base")
 	}
 
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
@@ -110,8 +96,13 @@ func (ts *Tasks) createTask(ctx context.Context, p WorkerSpawnParams) (WorkerSpa
 			return rp.shownAfterSpawn(ctx, was)
 		}
 
-		_, err := tasks.Spawn(was, q)
-		return res, err
+		if q.Renews, err = rp.isNameFree(ctx, was); err != nil {
+			return res, err
+		}
+		q.Attempt = was.Attempt + 1
+		if _, err := tasks.Spawn(was, q); err != nil {
+			return res, err
+		}
 	}
 
 	// Everything is checked before the intent is stored.
@@ -142,6 +133,28 @@ func (ts *Tasks) createTask(ctx context.Context, p WorkerSpawnParams) (WorkerSpa
 	}
 	rp.KillPoint("spawn: done")
 	return res, rp.showTask(ctx, &res)
+}
+
+// readSpawning returns what a caller asks for. It fails with [stick.CodeUsage] and [stick.CodeMessageTooLarge].
+func readSpawning(p WorkerSpawnParams) (q tasks.Spawning, err error) {
+	q = tasks.Spawning{
+		ID: p.TaskID, Description: p.Description, Spec: p.Spec, Later: p.Later || len(p.After) > 0,
+		Labels: p.Labels, Slot: stick.NoSlot,
+	}
+
+	if q.Priority, err = tasks.ParsePriority(p.Priority); err != nil {
+		return q, err
+	}
+	if err := q.Check(); err != nil {
+		return q, err
+	}
+	if q.Later && p.Base != "" {
+		return q, stick.Errorf(stick.CodeUsage, "a task for later gets its base only when somebody begins it").
+			With("field", "base").
+			Hintf("leave out --base")
+	}
+
+	return q, nil
 }
 
 // isSpawnedAs reports whether a task is what was asked for.

@@ -75,12 +75,12 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		}
 
 		// The prompt repeats what reviewers have asked for.
-		comments, err := o.Tx.Comments(o.Room.ID, task.ID)
+		comments, err := commentsOn(o.Tx, o.Room.ID, task)
 		if err != nil {
 			return err
 		}
 
-		reviews, err := o.Tx.Reviews(o.Room.ID, task.ID)
+		reviews, err := reviewsOf(o.Tx, o.Room.ID, task)
 		if err != nil {
 			return err
 		}

@@ -247,10 +247,18 @@ func TestFail_TaskGivenUp(t *testing.T) {
 		return r.Delivery != "" && !r.Already
 	})
 	ann.Cancel("one").That("again", func(r task.WorkerCancelResult) bool { return r.Already })
-	ann.WorkerCancel(task.WorkerCancelParams{TaskID: "one", Delete: true}).That("that its commits stay",
-		func(r task.WorkerCancelResult) bool { return len(r.Left) == 1 })
-	s.Git("worktree", "remove", "--force", "--force", w.Path)
-	bob.Retry("one").OK()
+	s.File("worktrees/one/half", "not committed\n")
+	ann.WorkerCancel(task.WorkerCancelParams{TaskID: "one", Delete: true}).That("its commits and files kept",
+		func(r task.WorkerCancelResult) bool {
+			return r.Free && len(r.Tips) == 1 && slices.Contains(r.Remains.Kept, "half")
+		})
+	s.Check(s.Git("branch", "--list", "feat/one") == "", "the branch is still there")
+	ann.WorkerCancel(task.WorkerCancelParams{TaskID: "one", Delete: true}).OK()
+	ann.Spawn("one").That("a new task", func(r task.WorkerSpawnResult) bool { return r.Task.Attempt == 3 && !r.Already })
+	ann.WorkerStart(task.WorkerStartParams{TaskID: "one", Attempt: 2}).Refused(stick.CodeStaleAttempt)
+	ann.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("nothing of the earlier task", func(r task.WorkerShowResult) bool {
+		return r.Worker == "" && r.Cause == "" && len(r.Reviews) == 0
+	})
 	ann.WorkerCancel(task.WorkerCancelParams{TaskID: "one"}).OK()
 	ann.Spawn("two").OK()
 	ann.WorkerCancel(task.WorkerCancelParams{TaskID: "two", Delete: true}).That("nothing left",

@@ -32,6 +32,9 @@ type Config struct {
 	Rescue func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string,
 		command string) (id string, lacks []string, err error)
 
+	// KeepTips keeps commits of a branch that is about to go, as [repository.Config] says.
+	KeepTips func(ctx context.Context, common, branch string, commits []string) (refs []string, err error)
+
 	// StartRun starts a process that attends to a run by [Tasks.RunTask], as [runner.Config] says. With it,
 	// each operation that makes tasks ready, or returns them, also starts their commands. If it is nil, as where
 	// no process outlives the caller, none does.
@@ -56,7 +59,7 @@ type Tasks struct {
 func New(cfg Config) *Tasks {
 	ts := &Tasks{core: cfg.Kernel}
 	ts.repos = repository.NewOpener(repository.Config{
-		Kernel: cfg.Kernel, Rescue: cfg.Rescue, Renew: cfg.Renew,
+		Kernel: cfg.Kernel, Rescue: cfg.Rescue, KeepTips: cfg.KeepTips, Renew: cfg.Renew,
 
 		// A landing that was interrupted is finished by whoever lands tasks.
 		FinishLanding: func(ctx context.Context, rp *repository.Repo, i store.Intent, inOtherCheckout bool) error {

@@ -37,8 +37,10 @@ func TestParsePriority(t *testing.T) {
 
 func TestCompareQueued(t *testing.T) {
 	queue := []stick.Task{
-		{ID: "first", ApprovedSeq: 1}, {ID: "late", ApprovedSeq: 2, Priority: stick.PriorityLow},
-		{ID: "urgent", ApprovedSeq: 3, Priority: stick.PriorityHigh}, {ID: "last", ApprovedSeq: 4},
+		{ID: "first", ApprovedSeq: 1},
+		{ID: "late", ApprovedSeq: 2, Priority: stick.PriorityLow},
+		{ID: "urgent", ApprovedSeq: 3, Priority: stick.PriorityHigh},
+		{ID: "last", ApprovedSeq: 4},
 	}
 	slices.SortFunc(queue, tasks.CompareQueued)
 

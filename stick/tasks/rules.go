@@ -83,6 +83,8 @@ type Spawning struct {
 	Slot        int
 	Later       bool     // make no branch and no worktree: somebody begins it later
 	After       []string // the tasks that have to land before; see [CheckAfter]
+	Attempt     int      // 0 or 1 unless it renews
+	Renews      bool     // nothing is left of the task that has the name: see [CanRenew]
 }
 
 // Check refuses a request that can't become a task. It fails with [stick.CodeUsage] and [stick.CodeMessageTooLarge].
@@ -129,11 +131,12 @@ func Spawn(t stick.Task, q Spawning) (stick.Event, error) {
 		return stick.Event{}, err
 	}
 
-	if t.State != stick.NoTask {
+	if t.State != stick.NoTask && (!q.Renews || !CanRenew(t)) {
 		e := withTaskFacts(t, stick.Errorf(stick.CodeAlreadyExists, "there is a task %s already, and it is %s",
 			t.ID, t.State.Word(t.Cause)))
 		if t.State == stick.TaskFailed {
-			return stick.Event{}, e.Hintf("to begin it again: %s", stick.Cmd("tt task retry <task_id>", t.ID))
+			return stick.Event{}, e.Hintf("to begin it again: %s; to give its name to another task: %s",
+				stick.Cmd("tt task retry <task_id>", t.ID), stick.Cmd("tt task cancel <task_id> --delete", t.ID))
 		}
 		return stick.Event{}, e.Hintf("see it: %s; or give the new task another name",
 			stick.Cmd("tt task show <task_id>", t.ID))
@@ -152,11 +155,17 @@ func Spawn(t stick.Task, q Spawning) (stick.Event, error) {
 	}
 
 	return stick.TaskEvent(t, s, q.By, "", stick.TaskAssignedFacts{
-		TaskStatus: stick.TaskStatus{Attempt: 1}, Description: q.Description, Spec: q.Spec,
+		TaskStatus: stick.TaskStatus{Attempt: t.Attempt + 1}, Description: q.Description, Spec: q.Spec,
 		Branch: q.Branch, Worktree: q.Worktree, Integration: q.Integration, Base: q.Base,
 		In: q.In, Slot: slotFact(q.Slot, q.Later), After: q.After, Later: q.Later,
 		Labels: labels, Priority: q.Priority,
 	}), nil
+}
+
+// CanRenew reports whether a new task may have the name of this one once nothing of it is left: it was cancelled.
+// The log tells both, and the attempts count on, so that a worker of the earlier one is refused.
+func CanRenew(t stick.Task) bool {
+	return t.State == stick.TaskFailed && t.Cause == stick.CauseCancelled
 }
 
 // Start makes the caller the task's worker. If it already is, nothing changes and the event is nil. Somebody

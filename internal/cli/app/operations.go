@@ -56,6 +56,9 @@ func NewOperations(cfg core.Config, starters Starters) Operations {
 		) (string, []string, error) {
 			return rooms.Guard.Restorer.RescueFiles(ctx, room, by, top, paths, command)
 		},
+		KeepTips: func(ctx context.Context, common, branch string, commits []string) ([]string, error) {
+			return rooms.Guard.Restorer.KeepTips(ctx, common, branch, commits)
+		},
 	})
 
 	rooms = engine.New(engine.Config{

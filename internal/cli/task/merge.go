@@ -2,6 +2,7 @@ package task
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -75,6 +76,11 @@ func showRemains(p *term.Page, indent term.Text, r task.Remains) {
 	if r.Rescue != "" {
 		p.Linef("%skept: %s; to bring it back: %s",
 			indent, app.PathNames(r.Kept), p.Next(stick.Cmd("tt rescue restore <id>", r.Rescue)))
+	}
+
+	for _, ref := range r.Tips {
+		_, branch, _ := strings.Cut(ref, "/heads/")
+		p.Linef("%skept: its commits; to bring them back: %s", indent, p.Next(stick.Cmd("git branch <branch> <ref>", branch, ref)))
 	}
 
 	for _, l := range r.Left {

@@ -189,7 +189,7 @@ func workerCancelCmd(a *app.Run) *cobra.Command {
 	}
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "why (tt tells its worker)")
 	c.Flags().BoolVar(&p.Delete, "delete", false,
-		"also remove the branch and the worktree, if all of the work is merged")
+		"also remove the branch and the worktree; what isn't merged is kept elsewhere for 14 days")
 	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -216,6 +216,10 @@ func workerCancelCmd(a *app.Run) *cobra.Command {
 				p.Linef("note: %s", res.Note)
 			}
 
+			if res.Free {
+				p.Linef("nothing is left of it, so a new task may have its name: %s",
+					p.Next(stick.Cmd("tt task new <task_id>", res.TaskID)))
+			}
 			p.Linef("to begin again: %s", p.Next(stick.Cmd("tt task retry <task_id>", res.TaskID)))
 		})
 	}

@@ -17,6 +17,7 @@ type Remains struct {
 	// what git ignores, and went with the worktree; a directory ends in a slash
 	Ignored []string      `json:"removed_ignored,omitempty"`
 	Left    []stick.Words `json:"left,omitempty"` // what stays, and why
+	Tips    []string      `json:"tips,omitempty"` // the refs that keep commits of the branch which nothing else has
 
 	Rescue string   `json:"rescue,omitempty"`  // a copy of what the project keeps: tt rescue restore brings it back
 	Kept   []string `json:"rescued,omitempty"` // the files in that copy

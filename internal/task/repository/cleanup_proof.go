@@ -106,29 +106,12 @@ func (rp *Repo) inUse(ctx context.Context, c CleanupIntent) (stick.Words, error)
 		}
 	}
 
-	if err := rp.RequireInside(c.Path); err != nil {
-		return stick.AsError(err).Words(), nil
+	why, gitDir := rp.isOccupied(ctx, c)
+	if why != "" || gitDir == "" {
+		return why, nil
 	}
-	if _, err := os.Stat(c.Path); os.IsNotExist(err) {
-		return "", nil
-	}
-
-	// The directory may be something else by now: another repository, or the main checkout by a link.
-	co, err := rp.Git.Checkout(ctx, c.Path)
-	if err != nil || co.Top == rp.Root || co.Common != rp.Common {
-		return stick.Wordsf("%s isn't the worktree of %s any more", c.Path, c.Branch), nil
-	}
-	if what := git.OperationInProgress(co.GitDir); what != "" {
+	if what := git.OperationInProgress(gitDir); what != "" {
 		return stick.Wordsf("a %s is in progress in %s", what, c.Path), nil
-	}
-
-	// Without proof that nobody works there, the worktree stays.
-	pids, visible := rp.Core.Config.Procs.ProcessesInside(c.Path)
-	if len(pids) > 0 {
-		return stick.Wordsf("process %d is working in %s", pids[0], c.Path), nil
-	}
-	if !visible && rp.isAlive(ctx, c.Worker) {
-		return stick.Wordsf("%s is alive, and tt can't see whether it works in %s", c.Worker, c.Path), nil
 	}
 
 	// Uncommitted changes, or another commit, would be lost.
@@ -141,4 +124,32 @@ func (rp *Repo) inUse(ctx context.Context, c CleanupIntent) (stick.Words, error)
 		return stick.Wordsf("%s has uncommitted changes, or is at another commit", c.Path), nil
 	}
 	return "", nil
+}
+
+// isOccupied returns why nobody may remove the worktree of a task, whatever it holds: it is something else by now, or
+// a process may be working there. gitDir is what git keeps of the worktree, "" if there is none.
+func (rp *Repo) isOccupied(ctx context.Context, c CleanupIntent) (why stick.Words, gitDir string) {
+	if err := rp.RequireInside(c.Path); err != nil {
+		return stick.AsError(err).Words(), ""
+	}
+	if _, err := os.Stat(c.Path); os.IsNotExist(err) {
+		return "", ""
+	}
+
+	// The directory may be something else by now: another repository, or the main checkout by a link.
+	co, err := rp.Git.Checkout(ctx, c.Path)
+	if err != nil || co.Top == rp.Root || co.Common != rp.Common {
+		return stick.Wordsf("%s isn't the worktree of %s any more", c.Path, c.Branch), ""
+	}
+
+	// Without proof that nobody works there, the worktree stays.
+	pids, visible := rp.Core.Config.Procs.ProcessesInside(c.Path)
+	if len(pids) > 0 {
+		return stick.Wordsf("process %d is working in %s", pids[0], c.Path), co.GitDir
+	}
+	if !visible && rp.isAlive(ctx, c.Worker) {
+		return stick.Wordsf("%s is alive, and tt can't see whether it works in %s", c.Worker, c.Path), co.GitDir
+	}
+
+	return "", co.GitDir
 }

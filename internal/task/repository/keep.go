@@ -9,7 +9,6 @@ import (
 
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/store"
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
 )
@@ -30,34 +29,7 @@ func (rp *Repo) keepFiles(ctx context.Context, c CleanupIntent, r *Remains) (why
 	if len(files) == 0 {
 		return ""
 	}
-	if rp.opener.config.Rescue == nil {
-		return stick.Wordsf("%s has files that are to be kept, such as %s", c.Path, files[0])
-	}
-
-	// The copy is the caller's.
-	var room stick.RoomID
-	var me stick.AgentID
-	err = rp.Read(ctx, func(_ *store.Tx, _ *core.Probes, r stick.Room, by core.Identity) error {
-		room, me = r.ID, by.Agent
-		return nil
-	})
-	if err != nil {
-		return stick.Wordsf("%s: %s", c.Path, stick.AsError(err))
-	}
-
-	id, lacks, err := rp.opener.config.Rescue(ctx, room, me, c.Path, files, "tt task merge")
-	switch {
-	case err != nil:
-		return stick.Wordsf("%s: tt can't keep %s: %s", c.Path, files[0], stick.AsError(err))
-	case len(lacks) > 0:
-		return stick.Wordsf("%s: tt can't keep %s: copy what you need of it elsewhere, and remove it",
-			c.Path, someOf(lacks))
-	case id == "":
-		return stick.Wordsf("%s: tt can't keep %s", c.Path, files[0])
-	}
-
-	r.Rescue, r.Kept = id, files
-	return ""
+	return rp.rescueFiles(ctx, c, files, "tt task merge", r)
 }
 
 // someOf names the first of many paths, and how many others there are.

@@ -92,7 +92,7 @@ func (rp *Repo) PlanSpawn(ctx context.Context, q *tasks.Spawning, base string) (
 
 	task := stick.Task{
 		ID: q.ID, Branch: q.Branch, Worktree: q.Worktree, Integration: t.Name, Base: q.Base,
-		Description: q.Description, Spec: q.Spec, Slot: stick.NoSlot,
+		Description: q.Description, Spec: q.Spec, Slot: stick.NoSlot, Attempt: q.Attempt,
 	}
 
 	m = Plan{Task: task, Path: rp.PlannedPath(task), Base: q.Base, newBranch: true, newTree: true, worker: w}

@@ -34,6 +34,9 @@ type Config struct {
 	Rescue func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string,
 		command string) (id string, lacks []string, err error)
 
+	// KeepTips keeps commits of a branch that is about to go, and returns the refs that keep them. It may be nil.
+	KeepTips func(ctx context.Context, common, branch string, commits []string) (refs []string, err error)
+
 	// FinishLanding finishes a landing whose command died, perhaps in another checkout, and ends its intent.
 	FinishLanding func(ctx context.Context, rp *Repo, i store.Intent, inOtherCheckout bool) error
 

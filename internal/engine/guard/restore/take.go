@@ -81,3 +81,18 @@ func (rs *Restorer) RescueFiles(
 
 	return taken.ID, slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return holds[p] }), nil
 }
+
+// KeepTips keeps commits of a branch that is about to go, in refs of the user's repository, which it returns. It
+// isn't an operation: those on tasks call it.
+func (rs *Restorer) KeepTips(ctx context.Context, common, branch string, tips []string) (refs []string, err error) {
+	var lost []rescue.Tip
+	for _, commit := range tips {
+		lost = append(lost, rescue.Tip{Of: "refs/heads/" + branch, Commit: commit})
+	}
+
+	kept, err := rs.Store().KeepTips(ctx, common, lost, stick.At(rs.core.Now()))
+	for _, k := range kept {
+		refs = append(refs, k.Ref)
+	}
+	return refs, err
+}
