@@ -39,6 +39,7 @@ copy = [".env", "secrets"]
 keep = ["notes/**"]
 sign = false
 max_running = 4
+time_limit = "2h"
 [pr]
 command = "./pr"
 `))
@@ -53,7 +54,7 @@ command = "./pr"
 		"make", 90 * time.Second, 2, true, []glob.Pattern{"gate.sh", "ci"}, []string{"CI", "PG_URL"},
 	}) ||
 		!reflect.DeepEqual(c.Worker, Worker{
-			"develop", "work/trees", 5, 4, "npm ci", "work/",
+			"develop", "work/trees", 5, 2 * time.Hour, 4, "npm ci", "work/",
 			[]glob.Pattern{".env", "secrets"},
 			[]glob.Pattern{"notes"},
 			false,

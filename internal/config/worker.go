@@ -37,12 +37,13 @@ func (g Gate) Protects(file string) bool {
 
 // Worker is the section [worker]: where tasks are worked on and merged.
 type Worker struct {
-	Integration string // the branch that tasks are merged into; empty if the file doesn't say
-	Dir         string // where worktrees are created, relative to the workspace's root: in it, or one level beside it
-	Races       int    // how often a landing starts over because somebody else was faster
-	MaxRunning  int    // how many commands of tasks may run on one host at the same time; 0 for any number
-	Setup       string // a shell command that runs in each new worktree; empty for none
-	Prefix      string // the name of a task's branch is this and the task's
+	Integration string        // the branch that tasks are merged into; empty if the file doesn't say
+	Dir         string        // where worktrees are created, relative to the workspace's root: in it, or one level beside it
+	Races       int           // how often a landing starts over because somebody else was faster
+	TimeLimit   time.Duration // for how long a task's command may run; 0 for any time
+	MaxRunning  int           // how many commands of tasks may run on one host at the same time; 0 for any number
+	Setup       string        // a shell command that runs in each new worktree; empty for none
+	Prefix      string        // the name of a task's branch is this and the task's
 
 	Copy []glob.Pattern // files of the room's checkout that git ignores, and that each new worktree gets a copy of
 	Keep []glob.Pattern // files that git doesn't track, of which a copy is kept when a worktree is removed
@@ -223,6 +224,14 @@ var (
 			"max_running", "a number from 0 to 1000",
 			"how many commands of tasks may run on one host at the same time; 0 for any number (default 0)",
 			func(c *Config, v any) error { return readNumber(v, 0, 1000, &c.Worker.MaxRunning) },
+		},
+		{
+			"time_limit", "a duration such as 90s or 10m",
+			"how long a task's command may run before tt ends it (default: any time)", func(c *Config, v any) error {
+				d, err := readDuration(v)
+				c.Worker.TimeLimit = d
+				return err
+			},
 		},
 	}
 )

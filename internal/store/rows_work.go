@@ -55,6 +55,9 @@ var runTable = onceTable(func() table[tasks.Run] {
 			{"restarts", func(r *run) any { return &r.Restarts }, changing},
 			{"task_at", func(r *run) any { return &r.TaskAt }, changing},
 			{"queued", func(r *run) any { return &r.Queued }, changing},
+			{"retries", func(r *run) any { return &r.Retries }, changing},
+			{"retry_at", func(r *run) any { return &r.RetryAt }, changing},
+			{"limited", func(r *run) any { return &r.Limited }, changing},
 		},
 	}
 })

@@ -15,6 +15,7 @@ import (
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	rules "talkingstick/stick/tasks"
 )
 
 // Check is the doctor's check of tasks. It finds what commands that died have left half done, and worktrees
@@ -81,10 +82,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 	}
 
 	// The commands that are offered have to work from where the doctor runs.
-	var at stick.Words
-	if here, err := ts.core.Place(core.Where{}); err != nil || here.Root != p.Root {
-		at = stick.Wordsf(" --path %s", stick.Cmd("<path>", r.Path))
-	}
+	at := ts.pathFlag(r, p.Root)
 
 	// Each problem names its room, because the doctor looks at all.
 	note := func(what, fix stick.Words) {
@@ -113,6 +111,10 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 		note(interruptedWhile(tx, i, elsewhere), finishingCommand(i, tasks)+at)
 	}
 
+	if err := ts.noteCutOff(tx, r, at, note); err != nil {
+		return 0, nil, err
+	}
+
 	// Worktrees of gates that no open landing is going to remove.
 	for _, tree := range leftGates(rp, tasks) {
 		if !gates[tree] {
@@ -133,6 +135,56 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 	}
 
 	return len(tasks), found, nil
+}
+
+// pathFlag returns the flag by which a command finds a room, "" where it needs none.
+func (ts *Tasks) pathFlag(r stick.Room, root string) stick.Words {
+	if here, err := ts.core.Place(core.Where{}); err == nil && here.Root == root {
+		return ""
+	}
+	return stick.Wordsf(" --path %s", stick.Cmd("<path>", r.Path))
+}
+
+// noteCutOff notes that commands died with everything else. at is where the doctor's offers have to work.
+func (ts *Tasks) noteCutOff(tx *store.Tx, r stick.Room, at stick.Words, note func(what, fix stick.Words)) error {
+	cut, err := ts.cutOffIn(tx, r)
+	if err == nil && len(cut) > 0 {
+		note(sayCutOff(cut), stick.Cmd("tt task run --all").Words()+at)
+	}
+	return err
+}
+
+// cutOffIn lists the tasks of this checkout that are with their workers, and whose commands died with the processes
+// that attended to them.
+func (ts *Tasks) cutOffIn(tx *store.Tx, r stick.Room) (names []string, err error) {
+	last, err := tx.RunsWithWorkers(r.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	for _, run := range last {
+		if run.State(ts.core.Config.Procs.Verdict(run.Process)) != rules.RunLost {
+			continue
+		}
+
+		t, err := repository.TaskOf(tx, r.ID, run.Task)
+		if err != nil {
+			return nil, err
+		}
+		if !t.Elsewhere(tx.CheckoutOf(r)) {
+			names = append(names, t.ID)
+		}
+	}
+
+	return names, nil
+}
+
+// sayCutOff says of which tasks the commands were cut off.
+func sayCutOff(names []string) stick.Words {
+	if len(names) == 1 {
+		return "the command of " + stick.Names(names, 1) + " was cut off"
+	}
+	return stick.Wordsf("%d commands of tasks were cut off: %s", len(names), stick.Names(names, 5))
 }
 
 // isAtWork reports whether the command of an intent still works on it. The locks here say nothing about one

@@ -132,10 +132,11 @@ func planRun(o *repository.Op, id string, attempt int, run, restart string) erro
 
 	r := tasks.Run{Task: stick.TaskKey(id), Attempt: attempt, Number: 1, Command: run}
 	if restart != "" {
-		var err error
-		if r.Restarts, err = tasks.ParseRestart(restart); err != nil {
+		often, err := tasks.ParseRestart(restart)
+		if err != nil {
 			return err
 		}
+		r.Restarts, r.Retries = often.OnReturn, often.OnFailure
 	}
 
 	return o.Tx.PutRun(o.Room.ID, r)

@@ -373,7 +373,7 @@ func (ts *Tasks) listResumable(
 		}
 
 		// A set-up that failed waits for somebody who has fixed the cause.
-		resumption, ok := tasks.Resume(t, runs, verdict, all)
+		resumption, ok := tasks.Resume(t, runs, verdict, tx.Now(), all)
 		if ok && !all {
 			ok, err = repository.CanResumeSetUp(tx, r.ID, t)
 		}

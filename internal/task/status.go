@@ -107,9 +107,10 @@ type WorkerStatusParams struct {
 // WorkerStatusResult is the tasks of a room and their state, the newest first.
 type WorkerStatusResult struct {
 	RoomID stick.RoomID       `json:"room_id"`
-	Tasks  []TaskView         `json:"tasks"`            // the newest first
-	Hidden int                `json:"hidden,omitempty"` // how many tasks ended more than a day ago and aren't listed
-	Paused []queue.QueuePause `json:"paused,omitempty"` // the merge queues that are paused, and why
+	Tasks  []TaskView         `json:"tasks"`             // the newest first
+	Hidden int                `json:"hidden,omitempty"`  // how many tasks ended more than a day ago and aren't listed
+	CutOff []string           `json:"cut_off,omitempty"` // the tasks whose commands died with the processes that attended to them
+	Paused []queue.QueuePause `json:"paused,omitempty"`  // the merge queues that are paused, and why
 }
 
 // hideAfter is how long a task stays in the list after it has ended.
@@ -132,7 +133,6 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 		if err != nil {
 			return err
 		}
-
 		comments, err := tx.OpenComments(r.ID)
 		if err != nil {
 			return err
@@ -189,6 +189,8 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 		v := shown[stick.TaskKey(t.ID)]
 		v.markStale(t, v.Branched)
 	}
+
+	res.CutOff = cutOffAmong(res.Tasks)
 
 	// The newest comes first.
 	slices.Reverse(res.Tasks)

@@ -120,6 +120,25 @@ func (ts *Tasks) showRun(v *TaskView, run tasks.Run, as string) {
 	v.NextAction = tasks.Again(t, []tasks.Run{run}, ts.core.Config.Procs.Verdict).As(as).Words()
 }
 
+// isCutOff reports whether the task's command died with the process that attended to it, while the task is with its
+// worker here. [Tasks.StartReady] starts all of these again.
+func (v TaskView) isCutOff() bool {
+	if v.Run == nil || v.Run.State != tasks.RunLost || v.Checkout != "" {
+		return false
+	}
+	return v.Liveness == "STALE"
+}
+
+// cutOffAmong lists the tasks whose commands were cut off.
+func cutOffAmong(views []TaskView) (names []string) {
+	for _, v := range views {
+		if v.isCutOff() {
+			names = append(names, v.TaskID)
+		}
+	}
+	return names
+}
+
 // addRunners adds to the views the processes that work on their tasks here, or were interrupted at it. root
 // is the workspace's.
 func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*TaskView) {

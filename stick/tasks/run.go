@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"talkingstick/stick"
@@ -24,6 +23,9 @@ type Run struct {
 	StoppedBy stick.AgentID // who did
 	Output    string        // the sum of the end of its output
 	Restarts  int           // how many times the command may still start again by itself when the task comes back
+	Retries   int           // how many times it may still start again by itself when it has failed
+	RetryAt   stick.Time    // it has failed, and starts again then; zero if it doesn't
+	Limited   bool          // it ran for longer than the project allows, so tt ended it
 	TaskAt    stick.Time    // since when the task had been in its state as the run began
 	Queued    bool          // as many commands ran as the project allows, so it waits until one has ended
 }
@@ -58,45 +60,19 @@ func (r Run) State(v stick.Verdict) RunState {
 // Live reports whether the run runs, or is about to.
 func (s RunState) Live() bool { return s == RunClaimed || s == RunRunning }
 
-// MaxRestarts limits how many times a command may start again by itself.
-const MaxRestarts = 100
-
-// DefaultRestarts is how many times it may if nobody says.
-const DefaultRestarts = 3
-
 // maxRunCommand is how long the command of a run may be, in bytes.
 const maxRunCommand = 64 << 10
 
-// ParseRestart reads when and how many times a command starts again by itself: "no", "on-return" or
-// "on-return:3". It fails with [stick.CodeUsage].
-func ParseRestart(text string) (times int, err error) {
-	rule, count, counted := strings.Cut(text, ":")
-	switch {
-	case text == "no":
-		return 0, nil
-	case rule == "on-return" && !counted:
-		return DefaultRestarts, nil
-	case rule == "on-return":
-		if times, err = strconv.Atoi(count); err == nil && times >= 1 && times <= MaxRestarts {
-			return times, nil
-		}
-	}
-	return 0, stick.Errorf(stick.CodeUsage,
-		"--restart must be no, on-return or on-return:<times> with 1 to %d times, not %q",
-		MaxRestarts, stick.Clip(text, 40)).
-		With("field", "restart")
-}
-
 // RunStart asks to start a worker's command.
 type RunStart struct {
-	By       stick.AgentID
-	Command  string // empty for the command of the last run
-	First    bool   // only if the attempt has no run: somebody who asks twice gets the run that there is
-	Restarts *int   // how many times it may start again by itself; nil for what the last run has left
-	Follows  *int   // only if this is the number of the attempt's last run that was started, 0 for none; nil for any
-	Running  int    // how many commands run on this host, or are about to
-	Most     int    // how many may; 0 for any number
-	Queue    bool   // if as many run as may, let it wait
+	By      stick.AgentID
+	Command string   // empty for the command of the last run
+	First   bool     // only if the attempt has no run: somebody who asks twice gets the run that there is
+	Restart *Restart // how many times it may start again by itself; nil for what the last run has left
+	Follows *int     // only if this is the number of the attempt's last run that was started, 0 for none; nil for any
+	Running int      // how many commands run on this host, or are about to
+	Most    int      // how many may; 0 for any number
+	Queue   bool     // if as many run as may, let it wait
 }
 
 // StartRun returns the next run of the task's attempt, without its process. runs are the runs of all
@@ -167,11 +143,11 @@ func StartRun(
 		if next.Command == "" {
 			next.Command = runs[n-1].Command
 		}
-		next.Restarts = runs[n-1].Restarts
+		next.Restarts, next.Retries = runs[n-1].Restarts, runs[n-1].Retries
 	}
 
-	if q.Restarts != nil {
-		next.Restarts = *q.Restarts
+	if q.Restart != nil {
+		next.Restarts, next.Retries = q.Restart.OnReturn, q.Restart.OnFailure
 	}
 
 	if err := checkRunCommand(t, next.Command); err != nil {
@@ -191,16 +167,19 @@ func StartRun(
 // Resumption is a start of a command that tt decides on by itself.
 type Resumption struct {
 	Command  string `json:"command"`
-	Follows  int    `json:"follows"`  // the number of the attempt's last run that was started; 0 for none
-	Restarts int    `json:"restarts"` // how many times it may start again by itself after this one
+	Follows  int    `json:"follows"`           // the number of the attempt's last run that was started; 0 for none
+	Restarts int    `json:"restarts"`          // how many times it may start again by itself after this one, on a return
+	Retries  int    `json:"retries,omitempty"` // and how many times on a failure
 }
 
 // Resume returns how the command of a task starts without somebody's asking for this task: because it was
-// asked for and never started, or because it may start again, the task has come back, and the process that
-// was to see that is gone. With all it starts as well if it was cut off or has ended, while the task is with
+// asked for and never started, or because it may start again, the task has come back or the command has
+// failed, and the process that was to see that is gone. With all it starts as well if it was cut off or has ended, while the task is with
 // its worker. What somebody has stopped stays stopped. ok is false if there is nothing to start. runs are the
 // runs of all attempts. See docs/decisions/worktrees-and-runs.md#runs.
-func Resume(t stick.Task, runs []Run, verdict func(stick.Process) stick.Verdict, all bool) (r Resumption, ok bool) {
+func Resume(
+	t stick.Task, runs []Run, verdict func(stick.Process) stick.Verdict, at stick.Time, all bool,
+) (r Resumption, ok bool) {
 	if len(runs) == 0 || t.Over() || t.Offered() || t.Later {
 		return r, false
 	}
@@ -214,16 +193,18 @@ func Resume(t stick.Task, runs []Run, verdict func(stick.Process) stick.Verdict,
 	}
 
 	// It may come back by itself, while its process lives to see that.
-	back, ever := last.RestartsOn(t, runs)
-	if v == stick.Alive && ever || !back && !all && state != RunDropped {
+	again := last.StartsAgain(t, runs, state, at)
+	if v == stick.Alive && again.Ever || again.Now == "" && !all && state != RunDropped {
 		return r, false // its process waits for that, or nobody has asked
 	}
 
-	r = Resumption{Command: last.Command, Restarts: last.Restarts}
-
-	// A start because the task came back uses up one restart.
-	if back {
+	// A start because the task came back uses up one restart, and one after a failure another.
+	r = Resumption{Command: last.Command, Restarts: last.Restarts, Retries: last.Retries}
+	switch again.Now {
+	case OnReturn:
 		r.Restarts--
+	case OnFailure:
+		r.Retries--
 	}
 
 	// Who starts it says which run it follows, so that two don't start it at once.
@@ -283,21 +264,6 @@ func checkRunCommand(t stick.Task, command string) error {
 		Hintf("name the command: %s", stick.Cmd("tt task run <task_id> -- …", t.ID))
 }
 
-// Returned reports whether the task has come back to its worker: changes are requested, or it couldn't be
-// merged.
-func Returned(t stick.Task) bool { return t.State == stick.TaskWorking && t.Cause != "" }
-
-// RestartsOn reports whether a run that has ended is to start again now, because the task has come back since
-// it began. ever is false if that can't happen any more. runs are the runs of all attempts.
-func (r Run) RestartsOn(t stick.Task, runs []Run) (now, ever bool) {
-	last := runs[len(runs)-1]
-	if last.Attempt != r.Attempt || last.Number != r.Number || last.Restarts < 1 || !last.StopAt.IsZero() ||
-		t.Attempt != r.Attempt || t.Over() {
-		return false, false
-	}
-	return Returned(t) && t.StateAt != r.TaskAt, true
-}
-
 // Again returns the hint how to start the command of a task again, if it has one that doesn't run, and empty
 // otherwise. It says so when the command starts by itself.
 func Again(t stick.Task, runs []Run, verdict func(stick.Process) stick.Verdict) stick.Hint {
@@ -316,7 +282,9 @@ func Again(t stick.Task, runs []Run, verdict func(stick.Process) stick.Verdict) 
 			t.ID), stick.Cmd("tt task run <task_id>", t.ID))
 	}
 
-	if _, ever := last.RestartsOn(t, runs); ever && Returned(t) && verdict(last.Process) != stick.Gone {
+	_, ever := last.RestartsOn(t, runs)
+	waits := ever && Returned(t) || !last.RetryAt.IsZero()
+	if waits && verdict(last.Process) != stick.Gone {
 		return Starts(t.ID)
 	}
 

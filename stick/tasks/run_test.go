@@ -25,7 +25,7 @@ func TestStartRun(t *testing.T) {
 	ended := func(r tasks.Run) tasks.Run { r.EndedAt = 9; return r }
 	claimed := liveRun(2, 1)
 	claimed.StartedAt = 0
-	three, none, one := 3, 0, 1
+	three, none, one := tasks.Restart{OnReturn: 3}, 0, 1
 	left := ended(liveRun(2, 1))
 	left.Restarts = 2
 
@@ -152,7 +152,7 @@ func TestStartRun(t *testing.T) {
 			q: tasks.RunStart{Follows: &none}, runs: []tasks.Run{liveRun(2, 1)}, is: 1,
 		},
 		{
-			name: "with restarts", state: stick.TaskWorking, q: tasks.RunStart{Restarts: &three},
+			name: "with restarts", state: stick.TaskWorking, q: tasks.RunStart{Restart: &three},
 			runs: []tasks.Run{left}, number: 2, command: "make", left: 3,
 		},
 	} {
@@ -290,10 +290,10 @@ func TestResume(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, ok := tasks.Resume(c.task, c.runs, c.verdict, false); ok != c.by {
+			if _, ok := tasks.Resume(c.task, c.runs, c.verdict, 10, false); ok != c.by {
 				t.Errorf("by itself: %v", ok)
 			}
-			r, ok := tasks.Resume(c.task, c.runs, c.verdict, true)
+			r, ok := tasks.Resume(c.task, c.runs, c.verdict, 10, true)
 			if ok != c.all {
 				t.Errorf("with all: %v", ok)
 			}
@@ -367,16 +367,18 @@ func TestRestartsOn(t *testing.T) {
 }
 
 func TestParseRestart(t *testing.T) {
-	for text, want := range map[string]int{
-		"no": 0, "on-return": tasks.DefaultRestarts, "on-return:1": 1, "on-return:100": 100,
+	for text, want := range map[string]tasks.Restart{
+		"no": {}, "on-return": {OnReturn: tasks.DefaultRestarts}, "on-return:1": {OnReturn: 1}, "on-return:100": {OnReturn: 100},
+		"on-failure": {OnFailure: tasks.DefaultRestarts}, "on-failure=2": {OnFailure: 2},
+		"on-return,on-failure:5": {OnReturn: tasks.DefaultRestarts, OnFailure: 5},
 	} {
 		if n, err := tasks.ParseRestart(text); err != nil || n != want {
-			t.Errorf("%q: %d, %v", text, n, err)
+			t.Errorf("%q: %+v, %v", text, n, err)
 		}
 	}
 
 	for _, text := range []string{
-		"", "always", "on-return:", "on-return:0", "on-return:101", "on-return:x", "on-return:-1", "no:3",
+		"", "always", "on-return:", "on-return:0", "on-return:101", "on-return:x", "on-return:-1", "no:3", "no,on-failure", "on-failure,",
 	} {
 		if _, err := tasks.ParseRestart(text); stick.CodeOf(err) != stick.CodeUsage {
 			t.Errorf("%q: %v", text, err)

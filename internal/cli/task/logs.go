@@ -107,9 +107,14 @@ func showRuns(p *term.Page, t task.WorkerShowResult) {
 
 	if n := len(t.Runs); n > 0 {
 		p.Linef("  %-12s %s", "output", p.Next(stick.Cmd("tt task logs <task_id>", t.TaskID)))
-		if r := t.Runs[n-1]; r.Restarts > 0 && (r.State.Live() || r.Waits) {
-			p.Linef("  %-12s starts again when the task comes back, at most %s",
-				"restart", stick.Count(r.Restarts, "time"))
+		r := t.Runs[n-1]
+		if r.State.Live() || r.Waits {
+			for _, often := range restartText(r) {
+				showFact(p, "restart", often)
+			}
+		}
+		if !r.RetryAt.IsZero() {
+			showFact(p, "again in", stick.Age(max(0, r.RetryAt.Sub(p.Now))))
 		}
 	}
 }

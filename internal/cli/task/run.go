@@ -27,8 +27,8 @@ func (r *runFlags) addFlags(c *cobra.Command, usage string) {
 }
 
 func (r *runFlags) addRestart(c *cobra.Command, otherwise string) {
-	c.Flags().StringVar(&r.restart, "restart", "", "on-return or on-return:<times>: start the command again when the task comes back, at most "+
-		"that many times (3); or no (default: "+otherwise+")")
+	c.Flags().StringVar(&r.restart, "restart", "", "on-return, on-failure, or both separated by a comma: start the command again when the task comes back, or when "+
+		"the command has failed; each with :<times> for at most that many times (3); or no (default: "+otherwise+")")
 }
 
 // checkRestart refuses wrong flags before anything is done.
@@ -89,8 +89,8 @@ func workerRunCmd(a *app.Run) *cobra.Command {
 		}, func(p *term.Page, res task.WorkerRunResult) {
 			p.Linef("started run %d of %s (process %d): %q", res.Run.Run, res.TaskID, res.Run.PID,
 				stick.Name(res.Run.Command))
-			if res.Run.Restarts > 0 {
-				p.Linef("it starts again when the task comes back, at most %s", stick.Count(res.Run.Restarts, "time"))
+			for _, often := range restartText(res.Run) {
+				p.Linef("it %s", often)
 			}
 			if res.Note != "" {
 				p.Linef("note: %s", res.Note)
@@ -101,6 +101,17 @@ func workerRunCmd(a *app.Run) *cobra.Command {
 	}
 
 	return c
+}
+
+// restartText says when a command starts again by itself.
+func restartText(r task.RunView) (often []stick.Words) {
+	if r.Restarts > 0 {
+		often = append(often, "starts again when the task comes back, at most "+stick.Count(r.Restarts, "time"))
+	}
+	if r.Retries > 0 {
+		often = append(often, "starts again when it has failed, at most "+stick.Count(r.Retries, "time"))
+	}
+	return often
 }
 
 // RunAllResult is the commands that tt task run --all has started.

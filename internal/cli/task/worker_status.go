@@ -144,11 +144,24 @@ func showTasks(p *term.Page, res task.WorkerStatusResult) {
 		p.Linef("%s", p.Faint(term.Wordsf("%d more ended over a day ago: --all", res.Hidden)))
 	}
 
+	if n := len(res.CutOff); n > 0 {
+		p.Linef("%s", p.Paint("31", term.Wordsf("! %s; to start what was cut off again: %s",
+			cutOffText(n), p.Next(stick.Cmd("tt task run --all")))))
+	}
+
 	for _, q := range res.Paused {
 		p.Linef("%s", p.Paint("31",
 			term.Wordsf("! the gate failed on %s itself, at %s, %s: nothing is merged into it until it moves",
 				q.Branch, abbrev(q.Commit), p.Ago(q.Since))))
 	}
+}
+
+// cutOffText says how many commands of tasks were cut off.
+func cutOffText(n int) stick.Words {
+	if n == 1 {
+		return "1 command was cut off"
+	}
+	return stick.Wordsf("%d commands were cut off", n)
 }
 
 // sinceSeen returns how long ago the worker of a task gave its last heartbeat, or another sign; empty if

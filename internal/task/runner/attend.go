@@ -33,6 +33,8 @@ type RunTaskParams struct {
 	Starter stick.Process `json:"starter"` // the process that has claimed the run
 	Most    int           `json:"most"`    // how many commands may run on this host; 0 for any number
 
+	Limit time.Duration `json:"limit,omitempty"` // for how long the command may run; 0 for any time
+
 	Environ []string `json:"-"` // of the command, without the mark of its task
 	Begun   func()   `json:"-"` // called once the start of the command is recorded, or that it waits for others to end
 	Alone   bool     `json:"-"` // the calling process does nothing else, so everything below it belongs to the run
@@ -76,7 +78,7 @@ func (rs *Runs) RunTask(ctx context.Context, p RunTaskParams) error {
 	}
 
 	for next != nil {
-		if run, err = rs.attendRun(ctx, p, *next); err != nil || run.Restarts == 0 {
+		if run, err = rs.attendRun(ctx, p, *next); err != nil || run.Restarts+run.Retries == 0 {
 			return err
 		}
 
@@ -151,7 +153,7 @@ func (rs *Runs) attendRun(ctx context.Context, p RunTaskParams, run tasks.Run) (
 
 	rs.dropOldOutput(p.RoomID)
 	out := newOutput(rs.outputDir(p.RoomID, run))
-	run.Exit, run.Signal = rs.executeCommand(ctx, p, run, out)
+	run.Exit, run.Signal, run.Limited = rs.executeCommand(ctx, p, run, out)
 	out.closePart()
 	rs.core.KillPoint("run: ended")
 
@@ -198,7 +200,7 @@ func (rs *Runs) recordEnd(ctx context.Context, p RunTaskParams, ended tasks.Run,
 	if err != nil {
 		return ended, err
 	}
-	return ended, rs.updateRuns(ctx, p, func(tx *store.Tx, _ stick.Task, runs []tasks.Run) (*tasks.Run, error) {
+	return ended, rs.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []tasks.Run) (*tasks.Run, error) {
 		run := runs[len(runs)-1]
 
 		// A stop may have recorded the end already, and another run may have begun since.
@@ -210,6 +212,8 @@ func (rs *Runs) recordEnd(ctx context.Context, p RunTaskParams, ended tasks.Run,
 		}
 
 		run.EndedAt, run.Exit, run.Signal, run.Output = max(tx.Now(), 1), ended.Exit, ended.Signal, b.Sum
+		run.Limited = ended.Limited
+		run.RetryAt = run.RetryTime(task, runs)
 		ended = run
 		return &run, tx.AddBlob(b)
 	})
@@ -258,10 +262,10 @@ func (p RunTaskParams) readRuns(tx *store.Tx) (task stick.Task, runs []tasks.Run
 // executeCommand runs the command until it and what it has started have ended.
 func (rs *Runs) executeCommand(
 	ctx context.Context, p RunTaskParams, run tasks.Run, out *outputWriter,
-) (exit int, signal string) {
+) (exit int, signal string, limited bool) {
 	if ctx.Err() != nil {
 		// It was stopped before it started.
-		return -1, ""
+		return -1, "", false
 	}
 
 	argv := command.ShellArguments(run.Command)
@@ -269,9 +273,9 @@ func (rs *Runs) executeCommand(
 	c.Dir, c.Env = p.Dir, slices.Concat(p.Environ, repository.SlotEnviron(p.Slot),
 		[]string{markOf(p.RoomID, p.TaskID, run.Attempt)})
 	command.SetOwnGroup(c)
-	failed := func(err error) (int, string) {
+	failed := func(err error) (int, string, bool) {
 		fmt.Fprintln(out, err)
-		return 127, ""
+		return 127, "", false
 	}
 
 	// The command writes into a pipe, not a file: so it is seen when all its writers have closed it.
@@ -310,6 +314,9 @@ func (rs *Runs) executeCommand(
 	// What the command has left behind has a moment to end by itself, unless the caller stops the run.
 	select {
 	case <-ctx.Done():
+	case <-limitOf(p):
+		limited = true
+		fmt.Fprintf(out, "[tt: [worker] time_limit is over, after %s; tt ends the command]\n", stick.Age(p.Limit))
 	case <-ended:
 		e.awaitEnd(settleTime, ctx.Done())
 	}
@@ -327,7 +334,16 @@ func (rs *Runs) executeCommand(
 	}
 
 	r.Close()
-	return command.ExitStatus(c.ProcessState)
+	exit, signal = command.ExitStatus(c.ProcessState)
+	return exit, signal, limited
+}
+
+// limitOf returns what tells that the command has run for as long as it may; nil if it may for any time.
+func limitOf(p RunTaskParams) <-chan time.Time {
+	if p.Limit <= 0 {
+		return nil
+	}
+	return time.After(p.Limit)
 }
 
 // copyOutput begins to keep what is read from r. The channel is closed when nobody can write any more, or

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -77,6 +78,12 @@ func (rs *Runs) awaitRun(
 		if err == nil && next != nil {
 			return next
 		}
+
+		// After a failure it waits for a time, and not only for what happens.
+		var due <-chan time.Time
+		if later, ok := errors.AsType[*laterError](err); ok {
+			due, err = time.After(max(0, later.at.Go().Sub(rs.core.Now()))), nil
+		}
 		if err != nil {
 			// The same problem is said once, not at each try.
 			if why := stick.AsError(err).Message; why != lastProblem {
@@ -104,11 +111,26 @@ func (rs *Runs) awaitRun(
 				if more = 0; watch != nil {
 					more = watch.SleepOn(net)
 				}
+			case <-due:
+				more = 0
 			case <-ctx.Done():
 				more = 0
 			}
 		}
 	}
+}
+
+// laterError says that a command starts again at a time.
+type laterError struct{ at stick.Time }
+
+func (e *laterError) Error() string { return "the command starts again at " + e.at.Go().String() }
+
+// retryLater returns a [*laterError] for a time, nil for none.
+func retryLater(at stick.Time) error {
+	if at.IsZero() {
+		return nil
+	}
+	return &laterError{at}
 }
 
 // isGone reports whether an error says that a task, its room or the database is no more.
@@ -120,7 +142,7 @@ func isGone(err error) bool {
 	return err == store.ErrAbsent
 }
 
-// runAgain begins the next run if the task has come back since run began, and as many commands as the project
+// runAgain begins the next run if the task has come back since run began, or the run has failed, and as many commands as the project
 // allows don't run already. mayBegin is false if that can't happen any more.
 func (rs *Runs) runAgain(
 	ctx context.Context, p RunTaskParams, run tasks.Run,
@@ -130,11 +152,12 @@ func (rs *Runs) runAgain(
 		return nil, !isGone(err), err
 	}
 
-	now, integration := false, ""
+	var again tasks.StartAgain
+	integration := ""
 	err = db.View(ctx, func(tx *store.Tx) error {
 		task, runs, err := p.readRuns(tx)
 		if err == nil {
-			now, mayBegin = run.RestartsOn(task, runs)
+			again = run.StartsAgain(task, runs, tasks.RunEnded, tx.Now())
 			integration = task.Integration
 		}
 
@@ -143,8 +166,8 @@ func (rs *Runs) runAgain(
 	if err != nil {
 		return nil, !isGone(err), err
 	}
-	if !now {
-		return nil, mayBegin, nil
+	if again.Now == "" {
+		return nil, again.Ever, retryLater(again.At)
 	}
 
 	// The project's settings and the worktree are read outside of the transaction.
@@ -154,7 +177,7 @@ func (rs *Runs) runAgain(
 	}
 
 	q := tasks.RunStart{By: run.By}
-	if q.Most, err = maxRunning(ctx, rp, integration); err != nil {
+	if q.Most, _, err = readLimits(ctx, rp, integration); err != nil {
 		return nil, true, err
 	}
 	if err := rp.EnsureWorktree(ctx, p.TaskID); err != nil {
@@ -166,7 +189,8 @@ func (rs *Runs) runAgain(
 		next = nil
 
 		// The task may have changed while git was asked.
-		if now, mayBegin = run.RestartsOn(task, runs); !now {
+		again = run.StartsAgain(task, runs, tasks.RunEnded, tx.Now())
+		if mayBegin = again.Ever; again.Now == "" {
 			return nil, nil
 		}
 
@@ -176,14 +200,15 @@ func (rs *Runs) runAgain(
 		}
 
 		q.Running = active + queued
-		again, _, err := tasks.StartRun(task, q, runs, verdict)
+		started, _, err := tasks.StartRun(task, q, runs, verdict)
 		if err != nil {
 			return nil, err
 		}
 
-		// The same process attends to the next run, which uses up one restart.
-		again.Process, again.StartedAt, again.Restarts = run.Process, max(tx.Now(), 1), again.Restarts-1
-		next = &again
+		// The same process attends to the next run.
+		started.Process, started.StartedAt = run.Process, max(tx.Now(), 1)
+		again.UseUp(&started)
+		next = &started
 		return next, nil
 	})
 

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"time"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/proc"
@@ -73,11 +74,12 @@ func (rs *Runs) claimNext(ctx context.Context, p WorkerRunParams) (res WorkerRun
 			return res, err
 		}
 
-		q.Restarts = &times
+		q.Restart = &times
 	}
 
 	if r := p.Resume; r != nil {
-		q.Command, q.Follows, q.Restarts = r.Command, &r.Follows, &r.Restarts
+		q.Command, q.Follows = r.Command, &r.Follows
+		q.Restart = &tasks.Restart{OnReturn: r.Restarts, OnFailure: r.Retries}
 	}
 
 	rp, err := rs.repos.Open(ctx, p.Where, p.Caller)
@@ -91,7 +93,8 @@ func (rs *Runs) claimNext(ctx context.Context, p WorkerRunParams) (res WorkerRun
 	}
 
 	// git and the processes are asked before the transaction.
-	if q.Most, err = maxRunning(ctx, rp, task.Integration); err != nil {
+	var limit time.Duration
+	if q.Most, limit, err = readLimits(ctx, rp, task.Integration); err != nil {
 		return res, err
 	}
 	if err := rs.requireNoLeftovers(ctx, rp, p.TaskID); err != nil {
@@ -109,7 +112,11 @@ func (rs *Runs) claimNext(ctx context.Context, p WorkerRunParams) (res WorkerRun
 	// The claim comes first. What the worktree lacks is made after it, by the one caller who got it.
 	err = rp.Write(ctx, core.MustBeMember, func(o *repository.Op) error {
 		res, q.By = WorkerRunResult{}, o.Me.Agent
-		return rs.claimRun(o, rp, p.TaskID, q, self, missing, &res)
+		if err := rs.claimRun(o, rp, p.TaskID, q, self, missing, &res); err != nil || res.Already {
+			return err
+		}
+		res.Start.Limit = limit
+		return nil
 	})
 	if err != nil || res.Already {
 		return res, err
@@ -206,20 +213,21 @@ func countRunning(
 	return active, queued, err
 }
 
-// maxRunning reads from the head of a task's integration branch how many commands may run on a host.
-func maxRunning(ctx context.Context, rp *repository.Repo, integration string) (int, error) {
+// readLimits reads from the head of a task's integration branch how many commands may run on a host, and for how
+// long one may; 0 for any number, and for any time.
+func readLimits(ctx context.Context, rp *repository.Repo, integration string) (most int, limit time.Duration, err error) {
 	t, err := rp.ReadTarget(ctx, integration)
 	if stick.CodeOf(err) == stick.CodeNotFound {
 		// A merge tells that the branch is missing.
-		return 0, nil
+		return 0, 0, nil
 	}
 
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 
 	_, w, err := rp.TaskSettings(ctx, t.Head())
-	return w.MaxRunning, err
+	return w.MaxRunning, w.TimeLimit, err
 }
 
 // RequireRoomToRun refuses a new attempt with a command if that couldn't start now. It fails with
@@ -228,7 +236,7 @@ func RequireRoomToRun(ctx context.Context, rp *repository.Repo, task stick.Task)
 	// Any command will do: the rule is only asked whether there is room.
 	q := tasks.RunStart{Command: "-"}
 	var err error
-	if q.Most, err = maxRunning(ctx, rp, task.Integration); err != nil || q.Most == 0 {
+	if q.Most, _, err = readLimits(ctx, rp, task.Integration); err != nil || q.Most == 0 {
 		return err
 	}
 
@@ -296,7 +304,7 @@ func (rs *Runs) RestartHint(tx *store.Tx, room stick.RoomID, task stick.Task, ca
 	runs, err := tx.Runs(room, task.ID)
 	task.State, task.Cause, task.StateAt = stick.TaskWorking, cause, tx.Now()
 	verdict := rs.core.Config.Procs.Verdict
-	if _, ok := tasks.Resume(task, runs, verdict, false); ok {
+	if _, ok := tasks.Resume(task, runs, verdict, tx.Now(), false); ok {
 		// WorkerReady of package task lists it.
 		return tasks.Starts(task.ID), err
 	}

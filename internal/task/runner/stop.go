@@ -125,7 +125,7 @@ func (s *runStop) recordStop(ctx context.Context) error {
 		// A run that has ended, but whose process waits to start the next one, still has to be stopped.
 		v := verdict(s.run.Process)
 		s.state = s.run.State(v)
-		waits := s.state == tasks.RunEnded && s.run.Restarts > 0 && v != stick.Gone
+		waits := s.state == tasks.RunEnded && s.run.Restarts+s.run.Retries > 0 && v != stick.Gone
 		s.already = !waits && (s.state == tasks.RunEnded || s.state == tasks.RunDropped)
 		if s.state == tasks.RunRunning && v == stick.Unknown {
 			return stick.Errorf(stick.CodeElsewhere,
@@ -141,7 +141,7 @@ func (s *runStop) recordStop(ctx context.Context) error {
 		}
 
 		// From here on the run doesn't start again, even if this process dies.
-		s.run.Restarts = 0
+		s.run.Restarts, s.run.Retries, s.run.RetryAt = 0, 0, 0
 		if s.run.StopAt.IsZero() && s.state != tasks.RunEnded {
 			s.run.StopAt, s.run.StoppedBy = max(o.Tx.Now(), 1), o.Me.Agent
 		}

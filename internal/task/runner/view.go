@@ -23,9 +23,12 @@ type RunView struct {
 	Output    string         `json:"output,omitempty"` // the sum of the end of its output
 
 	// how many times it may still start again by itself when the task comes back
-	Restarts int  `json:"restarts,omitempty"`
-	Waits    bool `json:"waits,omitempty"`  // it has ended, and its process waits for that
-	Queued   bool `json:"queued,omitempty"` // it waits until fewer commands run
+	Restarts int        `json:"restarts,omitempty"`
+	Retries  int        `json:"retries,omitempty"` // and how many times when it has failed
+	RetryAt  stick.Time `json:"retry_at,omitzero"` // when it does
+	Limited  bool       `json:"limited,omitempty"` // it ran for longer than the project allows
+	Waits    bool       `json:"waits,omitempty"`   // it has ended, and its process waits for that
+	Queued   bool       `json:"queued,omitempty"`  // it waits until fewer commands run
 }
 
 // ViewRun returns the view of a run.
@@ -35,6 +38,7 @@ func (rs *Runs) ViewRun(r tasks.Run) RunView {
 		Attempt: r.Attempt, Run: r.Number, State: r.State(verdict), Command: r.Command, By: r.By,
 		StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		Signal: r.Signal, StoppedBy: r.StoppedBy, Output: r.Output, Restarts: r.Restarts, Queued: r.Queued,
+		Retries: r.Retries, Limited: r.Limited,
 	}
 
 	// Before the start, the process has only claimed the run.
@@ -46,7 +50,10 @@ func (rs *Runs) ViewRun(r tasks.Run) RunView {
 			v.Exit = &r.Exit
 		}
 
-		v.Waits = r.Restarts > 0 && verdict != stick.Gone
+		v.Waits = r.Restarts+r.Retries > 0 && verdict != stick.Gone
+		if v.Waits {
+			v.RetryAt = r.RetryAt
+		}
 	}
 
 	return v
@@ -77,6 +84,9 @@ func (v RunView) StateText() stick.Words {
 	}
 
 	how := stick.Words("has ended")
+	if v.Limited {
+		how = "was ended by [worker] time_limit"
+	}
 	if v.StoppedBy != "" {
 		how = stick.Wordsf("was stopped by %s", v.StoppedBy)
 	}
