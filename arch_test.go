@@ -134,9 +134,11 @@ var edges = map[string]map[string]string{
 		"internal/engine":          "the operations on rooms that these commands call",
 		"internal/engine/core":     "the caller and the place of an operation",
 		"internal/engine/eventlog": "the operations that read the log",
+		"internal/monitor":         "what waits for a person, below tt log --since-seen",
 		"internal/picture":         "tt timeline",
 		"internal/term":            "pages, tables, text that is safe",
 		"stick":                    "errors and words",
+		"stick/presence":           "what waits for a person",
 		"stick/timeline":           "the lanes of a timeline",
 	},
 	"internal/cli/githook": {

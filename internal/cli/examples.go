@@ -32,7 +32,7 @@ var examples = map[string][]string{
 		"tt events", "tt events --after 7 --limit 20", "tt events --event claim,release --from codex",
 		"tt events --follow --after 7 --target any",
 	},
-	"tt log":           {"tt log", "tt log -f", "tt log --task ui-7"},
+	"tt log":           {"tt log", "tt log -f", "tt log --since-seen", "tt log --task ui-7"},
 	"tt timeline":      {"tt timeline", "tt timeline --since 24h", "tt timeline --svg >turns.svg"},
 	"tt join":          {"tt join", "tt join src/parser --force-new"},
 	"tt kick":          {"tt kick codex --reason 'its machine was switched off'"},

@@ -3,6 +3,7 @@ package cli
 import (
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/doctor"
+	"talkingstick/internal/cli/events"
 	"talkingstick/internal/cli/room"
 	"talkingstick/internal/cli/session"
 	"talkingstick/internal/cli/setup"
@@ -46,7 +47,7 @@ var results = map[string][]any{
 	"tt leave":          {engine.LeaveRoomResult{}},
 	"tt kick":           {engine.KickMemberResult{}},
 	"tt whoami":         {roster.WhoamiResult{}},
-	"tt log":            {eventlog.EventsResult{}, stick.Event{}},
+	"tt log":            {eventlog.EventsResult{}, stick.Event{}, events.SeenResult{}},
 	"tt timeline":       {eventlog.GetTimelineResult{}},
 	"tt events":         {eventlog.EventsResult{}, stick.Event{}},
 	"tt msg send":       {engine.SendMessageResult{}},

@@ -113,6 +113,7 @@ var exempt = map[string]string{
 	"Prune":        "care of the database: people's, at a terminal",
 	"MigrateDB":    "care of the database: people's, at a terminal",
 	"RemoveData":   "a part of tt uninstall --data, which asks a person first",
+	"GetDigest":    "a person asks what it has missed; an agent gets its messages and its task",
 	"GetTimeline":  "a picture for people; what an agent needs of it, get_room_state and get_room_events tell",
 	"Whoami":       "every result tells agent_id; the explanation is people's, at a terminal",
 

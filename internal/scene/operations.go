@@ -181,6 +181,12 @@ func (a *Actor) GetSession(p roster.GetSessionParams) Answer[roster.GetSessionRe
 	return runOperation(a, "GetSession", a.Engine.Roster.GetSession, p)
 }
 
+// GetDigest is the operation of that name.
+func (a *Actor) GetDigest(p eventlog.GetDigestParams) Answer[eventlog.GetDigestResult] {
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "GetDigest", a.Engine.Log.GetDigest, p)
+}
+
 // GetTimeline is the operation of that name.
 func (a *Actor) GetTimeline(p eventlog.GetTimelineParams) Answer[eventlog.GetTimelineResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)

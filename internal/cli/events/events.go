@@ -226,34 +226,6 @@ func Cmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-// LogCmd is eventsCmd for people: always in words.
-func LogCmd(a *app.Run) *cobra.Command {
-	s := streamFlags{words: true}
-	c := &cobra.Command{
-		Use: "log [path]", Short: "Read what happened in the room, in words", Args: app.ArgsBetween(0, 1, "a path"),
-		Long: "Read what happened in the room, the newest last. " +
-			"--follow shows the last ten events and continues as more happen, until\n" +
-			"you interrupt it. Programs read tt events.",
-	}
-
-	s.addFilter(c)
-	s.addSince(c)
-	c.Flags().BoolVarP(&s.follow, "follow", "f", false, "print new events as they happen")
-	c.Flags().StringVar(&s.filter.Target, "target", "", "only what is for this agent, or for yourself (self)")
-	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
-	path := app.AddPlaceFlags(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.WhereOf(args, 0)
-		if err != nil {
-			return err
-		}
-
-		return s.readStream(a, c.Context(), w, "events", showLoggedEvent)
-	}
-
-	return c
-}
-
 // RecvCmd makes tt msg recv.
 func RecvCmd(a *app.Run) *cobra.Command {
 	var s streamFlags
