@@ -120,7 +120,7 @@ func (a *Run) GuardianStarter() func(engine.KeepLeaseParams) (pid int, err error
 // LanderStarter returns what starts the process that merges by itself; nil where that can't be. What it prints
 // goes to a file, which begins anew once it is long.
 func (a *Run) LanderStarter() func(task.LanderOrder) error {
-	if a.Exe == "" || a.InHook {
+	if a.Exe == "" {
 		return nil
 	}
 

@@ -149,7 +149,7 @@ func decideGit(ctx context.Context, a *app.Run, args []string) (x gitAnswer, err
 
 	// Git waits for this hook, so it waits for no other writer.
 	c.WriteWait = app.EditWrites
-	e := app.NewOperations(c, app.Starters{})
+	e := app.NewOperations(c, app.Starters{Lander: a.LanderStarter()})
 	x.by, x.operations = &by, e
 	q := guard.CheckEditParams{HookParams: core.HookParams{Caller: by}}
 	switch args[0] {

@@ -261,7 +261,8 @@ func hookCaller(
 	}
 
 	// What the hook answers names other agents.
-	a.Caller, a.Operations = &by, app.NewOperations(c, app.Starters{})
+	// A hook has no time for more than to start a process that has died.
+	a.Caller, a.Operations = &by, app.NewOperations(c, app.Starters{Lander: a.LanderStarter()})
 	return a.Operations, p, nil
 }
 

@@ -80,8 +80,9 @@ func serveTools(ctx context.Context, a *app.Run, all, plugin bool) error {
 	cfg.Alone = false
 	cfg.Lost = c.keepLoss
 
-	// What a server starts may end with the sandbox of its client. A guardian serves nobody else, so it may.
-	ops := app.NewOperations(cfg, app.Starters{Guardian: a.GuardianStarter()})
+	// What a server starts may end with the sandbox of its client. A guardian serves nobody else, so it may, and
+	// whoever comes next starts the process that merges again.
+	ops := app.NewOperations(cfg, app.Starters{Guardian: a.GuardianStarter(), Lander: a.LanderStarter()})
 	by, err := harness.Resolve(in)
 	if err != nil {
 		return err
