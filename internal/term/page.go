@@ -127,7 +127,7 @@ func (p *Page) ShowHanging(first, indent Text, text string) {
 			room = p.Width - max(utf8.RuneCountInString(string(first)), utf8.RuneCountInString(string(indent)))
 		}
 
-		for _, part := range BreakLine(Text(l), room) {
+		for _, part := range BreakWords(Text(l), room) {
 			p.addLine(first + part)
 			first = indent
 		}

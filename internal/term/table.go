@@ -168,7 +168,7 @@ func (p *Page) showUnder(indent Text, c Cell) {
 		room = max(leastText, p.Width-Width(string(indent)))
 	}
 
-	for _, part := range BreakLine(c.Text, room) {
+	for _, part := range BreakWords(c.Text, room) {
 		if c.Hue != "" {
 			part = p.Paint(c.Hue, part)
 		}

@@ -113,3 +113,28 @@ func BreakLine(line Text, columns int) []Text {
 
 	return append(parts, line[start:])
 }
+
+// BreakWords breaks a line as [BreakLine] does, but after a blank where one is in the second half of the room,
+// so that words stay whole. It drops the one blank that a break replaces.
+func BreakWords(line Text, columns int) []Text {
+	var parts []Text
+	for {
+		broken := BreakLine(line, columns)
+		if len(broken) == 1 {
+			return append(parts, line)
+		}
+
+		part := broken[0]
+		isWhole := line[len(part)] == ' '
+		if at := strings.LastIndexByte(string(part), ' '); !isWhole && at > len(part)/2 {
+			part = part[:at+1]
+		}
+
+		// The blank at a break shows nothing at the start of the next part.
+		parts = append(parts, part)
+		line = line[len(part):]
+		if isWhole && len(line) > 1 {
+			line = line[1:]
+		}
+	}
+}

@@ -40,3 +40,27 @@ func TestBroken(t *testing.T) {
 		}
 	}
 }
+
+func TestBrokenBetweenWords(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		line    Text
+		columns int
+		want    string
+	}{
+		{"one part", "ab cd", 5, "ab cd"},
+		{"no end", "ab cd", 0, "ab cd"},
+		{"a word that would break", "the next word", 10, "the next |word"},
+		{"a blank just at the end", "ab cdef", 2, "ab|cd|ef"},
+		{"a word longer than the room", "a bcdefghijkl", 6, "a bcde|fghijk|l"},
+		{"a blank too early", "a bcdefgh ij", 7, "a bcdef|gh ij"},
+	} {
+		var parts []string
+		for _, p := range BreakWords(c.line, c.columns) {
+			parts = append(parts, string(p))
+		}
+		if got := strings.Join(parts, "|"); got != c.want {
+			t.Errorf("%s: %q in %d columns is %q, want %q", c.name, c.line, c.columns, got, c.want)
+		}
+	}
+}
