@@ -65,7 +65,8 @@ func ParseAgentID(s string) (AgentID, error) {
 	isWellFormed := len(s) <= MaxAgentBytes && agentPattern().MatchString(s)
 	if isWellFormed && isMisleading(s) {
 		return "", Errorf(CodeUsage, "%q can't be an agent's name: in a sentence it would read as somebody else", s).
-			Hintf("choose a name that begins with another word, such as claude or reviewer")
+			Hintf("to see who is here: %s; room means all of them; a new name begins with another word, such as reviewer",
+				Cmd("tt status"))
 	}
 
 	if !isWellFormed || slices.Contains(reservedNames, s) || strings.HasPrefix(s, ToRole) {

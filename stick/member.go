@@ -136,7 +136,12 @@ func (r Room) NamedEver(name AgentID, s *Probed, now Time) (AgentID, error) {
 		if m.Agent.hasShortName(name) || m.Name == string(name) {
 			fits = append(fits, m.Agent)
 		}
-		names = append(names, string(m.Agent), m.Name, harness)
+		names = append(names, string(m.Agent), harness)
+
+		// People have no second name.
+		if m.Name != "" {
+			names = append(names, m.Name)
+		}
 	}
 
 	switch {

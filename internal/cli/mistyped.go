@@ -30,25 +30,29 @@ const anyWord = "*"
 var otherWordRows = []otherWord{
 	{"tt", "start setup set-up create begin install-hooks", "set this repository up", "tt init"},
 	{"tt", "start begin", "start on the task of this worktree", "tt task start"},
-	{"tt", "lock claim acquire grab get hold turn checkout", "wait for the stick, and take it", "tt wait"},
-	{"tt", "lock claim acquire grab get hold turn who-has whose owner holder", "see who holds it", "tt status"},
+	{"tt", "lock claim acquire grab get hold turn", "wait for the stick, and take it", "tt wait"},
+	{"tt", "lock claim acquire grab get hold turn who-has whose owner holder stick token mutex", "see who holds it", "tt status"},
 	{
-		"tt", "done finish finished unlock free drop end commit handover hand-over hand",
+		"tt", "done finish finished unlock free drop end commit handover hand-over hand yield give-up",
 		"hand the stick over", "tt release --status … --next-action …",
 	},
 	{"tt", "give handto hand-to", "hand the stick to one member", "tt pass <agent> --status … --next-action …"},
 	{"tt", "done finish finished", "end the task of this worktree", "tt task done"},
-	{"tt", "steal force takeover take-over", "take over from a holder that is gone", "tt take --reason …"},
-	{"tt", "send say tell message ask mail post chat dm broadcast reply", "send a message", "tt msg send <agent> …"},
+	{"tt", "steal force takeover take-over unstick", "take over from a holder that is gone", "tt take --reason …"},
+	{"tt", "send say tell message ask mail post chat dm broadcast reply ping wake nudge notify-agent", "send a message", "tt msg send <agent> …"},
 	{"tt", "messages read mailbox recv receive", "read your messages", "tt inbox"},
 	{
-		"tt", "agents agent-list ps who members users people team sessions",
+		"tt", "agents agent-list ps who whois members users people team sessions waiting waiters",
 		"see who is here, and what each does", "tt status",
 	},
 	{"tt", "tasks todo todos jobs issues board queue workers worktree worktrees", "list the tasks", "tt task list"},
-	{"tt", "new spawn add create create-task new-task add-task assign-task run-task", "create a task", "tt task new <task> --description …"},
+	{"tt", "new spawn create create-task new-task add-task assign-task run-task", "create a task", "tt task new <task> --description …"},
+	{"tt", "add", "create a task", "tt task new <task> --description …"},
+	{"tt", "add", "reserve a path", "tt reserve <path>"},
 	{"tt", "next pick", "take the oldest task that is ready", "tt task next"},
 	{"tt", "review approve accept", "approve a task", "tt task approve <task>"},
+	{"tt", "issue issues", "list the tasks", "tt task list"},
+	{"tt", "pr prs mr pull-request", "see what a task's pull request needs", "tt task show <task>"},
 	{"tt", "diff patch", "see what is uncommitted, and whose it is", "tt changes"},
 	{"tt", "review diff patch", "read what a task changes", "tt task diff <task>"},
 	{"tt", "merge land ship push integrate", "merge the tasks that are approved", "tt task merge"},
@@ -66,9 +70,15 @@ var otherWordRows = []otherWord{
 	{"tt", "check health diagnose debug test verify validate", "check the program", "tt doctor"},
 	{"tt", "logs history activity feed audit tail", "see what happened", "tt log"},
 	{"tt", "show info overview summary st", "see the room", "tt status"},
-	{"tt", "recover stash snapshot snapshots copy copies", "see the copies of uncommitted work", "tt rescue list"},
+	{"tt", "recover stash snapshot snapshots copy copies checkout switch", "see the copies of uncommitted work", "tt rescue list"},
 	{"tt", "rollback revert reset", "undo what a tool call changed", "tt undo"},
-	{"tt", "settings setting options option prefs preferences set", "see where things are set", "tt config"},
+	{"tt", "settings setting options option prefs preferences set env", "see where things are set", "tt config"},
+	{"tt", "turns", "see who held the stick when", "tt timeline"},
+	{"tt", "rename", "act under a name of your choice", "tt join --as <agent>"},
+	{"tt", "cleanup clean gc", "see what takes room, and what is wrong", "tt doctor"},
+	{"tt", "search find grep", "search what happened", "tt log"},
+	{"tt", "cat", "read one message", "tt msg show <message>"},
+	{"tt", "pull fetch sync clone remote", "see the state of the room, since git does that", "tt status"},
 	{
 		"tt", "settings setting options option prefs preferences set",
 		"see and change the rules of the room", "tt policy",
@@ -92,6 +102,7 @@ var otherWordRows = []otherWord{
 
 	{"tt task", "create add open make", "create a task", "tt task new <task> --description …"},
 	{"tt task", "tasks all board queue", "list the tasks", "tt task list"},
+	{"tt task", "assign delegate give", "create a task, with the command of its agent", "tt task new <task> --run …"},
 	{"tt task", "begin claim take work", "start on the task of this worktree", "tt task start"},
 	{"tt task", "claim take pick get", "take the oldest task that is ready", "tt task next"},
 	{"tt task", "finish finished complete submit ready", "ask for a review", "tt task done"},
@@ -116,6 +127,13 @@ var otherWordRows = []otherWord{
 	{"tt rescue", "delete remove drop", "drop a copy", "tt rescue forget <rescue>"},
 	{"tt session", "new begin create", "start a session", "tt session start"},
 	{"tt session", "stop close quit", "end the session", "tt session end"},
+	{"tt agent", "list ls", "see who is here, and what each does", "tt status"},
+	{"tt notes", "rm", "close a note", "tt notes resolve <note>"},
+	{"tt policy", "off", "let agents edit without the stick", "tt policy set enforce=off"},
+	{"tt policy", "warn", "only warn agents that edit without the stick", "tt policy set enforce=warn"},
+	{"tt policy", "scopes", "stop edits outside of reserved paths", "tt policy set enforce=scopes"},
+	{"tt policy", "stick strict", "have hooks stop edits without the stick", "tt policy set enforce=stick"},
+	{"tt changes", anyWord, "see whose each uncommitted file is", "tt changes"},
 	{"tt policy", "get show list", "see the rules of the room", "tt policy"},
 
 	{"tt msg", anyWord, "send a message", "tt msg send <agent> …"},
@@ -256,7 +274,7 @@ func editDistance(typed, name string) (edits int, near bool) {
 	return edits, edits <= min(2, (len(a)+1)/3)
 }
 
-// otherFlagRows name the flag that does what a flag of other programs does.
+// otherFlagRows name the flags that do what a flag of other programs does: the first that the command has.
 var otherFlagRows = map[string]string{
 	"message": "status", "msg": "status", "next": "next-action", "todo": "next-action",
 	"desc": "description", "title": "description", "why": "reason", "because": "reason",
@@ -265,10 +283,17 @@ var otherFlagRows = map[string]string{
 	"user": "as", "agent": "as", "dir": "path", "directory": "path", "colour": "color",
 	"max": "limit", "count": "limit", "n": "limit", "t": "timeout", "wait-for": "timeout",
 	"port": "addr", "listen": "addr", "quick": "fast",
+	"p": "addr path", "author": "from agent", "last": "limit", "1": "limit", "a": "all", "m": "description", "y": "yes",
+	"f": "follow force reason", "force": "reason", "name": "as", "next-step": "next-action",
 }
 
 // badFlag says what is wrong with a flag, without Go's words, and which one was probably meant.
 func badFlag(a *app.Run, c *cobra.Command, err error) error {
+	// The flags of a word that is no command say nothing: the word has to be mended first.
+	if word := unknownWord(a, c); word != "" {
+		return noCommand(a, c, word)
+	}
+
 	e := stick.Errorf(stick.CodeUsage, "%s", flagWords(err)).Hintf("%s lists the flags", app.HelpCommand(c))
 	if bad, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		if near := nearestFlag(a, c, bad.GetSpecifiedName()); near != "" {
@@ -280,6 +305,19 @@ func badFlag(a *app.Run, c *cobra.Command, err error) error {
 		explainValue(e, bad)
 	}
 	return e
+}
+
+// unknownWord returns the word after a group of commands that none of them has; empty if there is none.
+func unknownWord(a *app.Run, c *cobra.Command) string {
+	at := len(strings.Fields(c.CommandPath())) - 1
+	if !c.HasSubCommands() || c.Use != c.Name() || at >= len(a.Args) {
+		return ""
+	}
+
+	if word := a.Args[at]; !strings.HasPrefix(word, "-") {
+		return word
+	}
+	return ""
 }
 
 // flagWords says what is wrong with a flag in the words of the library, and names the flag.
@@ -317,8 +355,10 @@ func nearestFlag(a *app.Run, c *cobra.Command, typed string) string {
 	}
 
 	// What other programs call a flag comes before a guess by letters.
-	if other := otherFlagRows[typed]; other != "" && c.Flags().Lookup(other) != nil {
-		return other
+	for other := range strings.FieldsSeq(otherFlagRows[typed]) {
+		if c.Flags().Lookup(other) != nil {
+			return other
+		}
 	}
 
 	best, least := "", len(typed)+1

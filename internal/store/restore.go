@@ -191,7 +191,8 @@ func errBackup(file string, err error) error {
 			Hintf("list the backups: %s", stick.Cmd("tt restore"))
 	case stick.CodeDatabaseCorrupt:
 		return stick.Errorf(e.Code, "the backup %s is damaged, so nothing was changed", file).With("path", file).
-			Hintf("choose another: %s", stick.Cmd("tt restore"))
+			Hintf("list the backups: %s; a file of yours is in a rescue: %s", stick.Cmd("tt restore"),
+				stick.Cmd("tt rescue list"))
 	}
 
 	if err == ErrAbsent {

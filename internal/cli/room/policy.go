@@ -52,6 +52,11 @@ func PolicyCmd(a *app.Run) *cobra.Command {
 			return err
 		}
 
+		// A value without its key is no path.
+		if len(args) == 1 && stick.Enforce(args[0]).Known() {
+			return &app.UnknownWord{Command: c, Typed: args[0]}
+		}
+
 		w, err := path.WhereOf(args, len(set))
 		if err != nil {
 			return err
