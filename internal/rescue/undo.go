@@ -105,6 +105,21 @@ func (s *Store) Undo(ctx context.Context, r UndoRequest) (*Undo, error) {
 	return u, u.openInnerUndos(ctx)
 }
 
+// HasChanged reports whether two snapshots differ in one of the paths, or in something below it. It is false if
+// one of them was never made. It fails as [Store.Changes] does.
+func (s *Store) HasChanged(ctx context.Context, before, after string, paths []string) (bool, error) {
+	if before == "" || after == "" {
+		return false, nil
+	}
+	paths, err := cleanPaths(paths)
+	if err != nil {
+		return false, err
+	}
+
+	changes, err := s.Changes(ctx, before, after)
+	return slices.ContainsFunc(changes, func(c PathChange) bool { return isWithin(c.Path, paths) }), err
+}
+
 // Close closes the directories that are open.
 func (u *Undo) Close() {
 	if u.tree != nil {

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -8,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -120,4 +123,55 @@ func (t TimeoutFlag) Milliseconds(c *cobra.Command) (*int64, error) {
 		return nil, stick.Errorf(stick.CodeUsage, "--timeout must be positive, such as 90s").With("field", "timeout")
 	}
 	return new(time.Duration(t).Milliseconds()), nil
+}
+
+// SplitFiles tells the files of a command from the path that says which room it means: what is after --, and what
+// is a file. Files come back absolute. ofAgent is the flag for what an agent did, whose name is often typed instead.
+func (a *Run) SplitFiles(c *cobra.Command, args []string, ofAgent string) (place, files []string, err error) {
+	// Checkouts are known by their real path.
+	dir, err := filepath.EvalSymlinks(a.Dir)
+	if err != nil {
+		return nil, nil, stick.Errorf(stick.CodeInvalidPath, "the working directory is gone")
+	}
+
+	dash := c.ArgsLenAtDash()
+	for i, arg := range args {
+		full := arg
+		if !filepath.IsAbs(arg) {
+			full = filepath.Join(dir, arg)
+		}
+
+		at, err := os.Lstat(full)
+		isAfterDash := dash >= 0 && i >= dash
+		switch {
+		case isAfterDash || err == nil && at.Mode().IsRegular():
+			files = append(files, full)
+		case os.IsNotExist(err) && arg != "":
+			return nil, nil, stick.Errorf(stick.CodeInvalidPath, "no such file or directory: %s", stick.Clip(arg, 60)).
+				Hintf("of an agent: %s; a file that is gone comes after --: %s",
+					stick.Cmd(c.CommandPath()+" --"+ofAgent+" <agent>"), stick.Cmd(c.CommandPath()+" -- <path>"))
+		default:
+			place = append(place, arg)
+		}
+	}
+
+	return place, files, ArgsBetween(0, 1, "a path")(c, place)
+}
+
+// RelativeFiles returns files, which are absolute, relative to the top level of their checkout.
+func (a *Run) RelativeFiles(files []string) (relative []string, err error) {
+	for _, file := range files {
+		at, ok := workspace.FindCheckout(a.Dir, a.WorkspaceEnv())
+		if !ok {
+			return nil, stick.Errorf(stick.CodeInvalidPath, "%s is in no repository", stick.Clip(file, 200))
+		}
+
+		rel, ok := workspace.RelBelow(file, at.Top)
+		if !ok {
+			return nil, stick.Errorf(stick.CodeInvalidPath, "%s is outside of %s", stick.Clip(file, 200), stick.Clip(at.Top, 200))
+		}
+		relative = append(relative, filepath.ToSlash(rel))
+	}
+
+	return relative, nil
 }

@@ -27,6 +27,7 @@ type streamFlags struct {
 	timeout      app.TimeoutFlag
 	limit        *int64        // in milliseconds, nil for none
 	since        time.Duration // only what happened so long ago or later; 0 for all
+	files        []string      // only events that name one of these, relative to the top level; empty for all
 	command      *cobra.Command
 }
 
@@ -89,6 +90,7 @@ func (s *streamFlags) readStream(
 				Caller: by, Where: w, EventFilter: s.filter, FromStart: !newest,
 			})
 			s.dropOlder(&res, a.CurrentTime())
+			s.dropOthers(&res)
 			return res, err
 		}, func(p *term.Page, res eventlog.EventsResult) {
 			showBatch(p, res, newest, what, each)
@@ -140,7 +142,7 @@ func (s *streamFlags) completeFilter() (err error) {
 		return err
 	}
 
-	if s.since != 0 && !s.command.Flags().Changed("limit") {
+	if (s.since != 0 || len(s.files) > 0) && !s.command.Flags().Changed("limit") {
 		f.Limit = 500
 	}
 
@@ -148,6 +150,8 @@ func (s *streamFlags) completeFilter() (err error) {
 	case s.since < 0 || s.since > 0 && (s.wait || s.follow || s.command.Flags().Changed("after")):
 		return stick.Errorf(stick.CodeUsage, "--since is a time such as 24h, for what has happened: "+
 			"leave out --wait, --follow and --after").With("field", "since")
+	case len(s.files) > 0 && s.follow:
+		return stick.Errorf(stick.CodeUsage, "a file picks out of what has happened: leave out --follow")
 	case s.limit != nil && !s.wait:
 		return stick.Errorf(stick.CodeUsage, "--timeout limits a wait: use it with --wait").With("field", "timeout")
 	case s.wait && s.follow:

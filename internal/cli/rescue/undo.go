@@ -18,11 +18,13 @@ import (
 func CallsCmd(a *app.Run) *cobra.Command {
 	var p restore.ListCallsParams
 	c := &cobra.Command{
-		Use: "calls [path]", Short: "List agents' tool calls that changed files",
-		Args: app.ArgsBetween(0, 1, "a path"),
+		Use: "calls [path] [file…]", Short: "List agents' tool calls that changed files",
+		Args: app.ArgsBetween(0, -1, ""),
 		Long: "List tool calls of the room's agents that changed files on this machine, the newest\n" +
 			"first: when, who, how many files, and the command. Hooks record them, with a snapshot of the\n" +
-			"checkout before and after each. tt undo undoes one.",
+			"checkout before and after each. tt undo undoes one.\n\n" +
+			"Name a file, as in tt calls -- cart.go, and only the calls that changed it are listed, while\n" +
+			"their copies exist.",
 	}
 
 	agent := c.Flags().String("agent", "", "only calls of this agent")
@@ -31,6 +33,9 @@ func CallsCmd(a *app.Run) *cobra.Command {
 	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
+		if args, p.Paths, err = a.SplitFiles(c, args, "agent"); err != nil {
+			return err
+		}
 		if p.Where, err = path.WhereOf(args, 0); err != nil {
 			return err
 		}
@@ -38,7 +43,14 @@ func CallsCmd(a *app.Run) *cobra.Command {
 		return app.Show(a, func(e app.Operations, by core.Caller) (restore.ListCallsResult, error) {
 			p.Caller, p.Agent = by, stick.AgentID(*agent)
 			return e.ListCalls(c.Context(), p)
-		}, showCalls)
+		}, func(page *term.Page, res restore.ListCallsResult) {
+			if len(res.Calls) == 0 && len(p.Paths) > 0 {
+				page.Linef("no call that is known changed that; who edited what is uncommitted: %s",
+					page.Next(stick.Cmd("tt changes")))
+				return
+			}
+			showCalls(page, res)
+		})
 	}
 
 	return c

@@ -21,6 +21,7 @@ type ListCallsParams struct {
 	core.Where
 	Agent stick.AgentID `json:"agent,omitempty"` // only those of this agent; empty for all
 	All   bool          `json:"all,omitempty"`   // also those that have changed nothing, or haven't ended
+	Paths []string      `json:"paths,omitempty"` // only those that changed one of these, or something below it
 	Limit int           `json:"limit,omitempty"` // 0 for 50, at most 500
 }
 
@@ -56,13 +57,46 @@ func (rs *Restorer) ListCalls(ctx context.Context, p ListCallsParams) (ListCalls
 			}
 		}
 
-		found, err := tx.Calls(store.CallQuery{Room: r.ID, Agent: agent, Changed: !p.All, Limit: p.Limit + 1})
-		if res.More = len(found) > p.Limit; res.More {
-			found = found[:p.Limit]
+		// Which call changed a path is known only after its snapshots were compared.
+		most := p.Limit
+		if len(p.Paths) > 0 {
+			most = mostCalls
+		}
+
+		found, err := tx.Calls(store.CallQuery{Room: r.ID, Agent: agent, Changed: !p.All, Limit: most + 1})
+		if res.More = len(found) > most; res.More {
+			found = found[:most]
 		}
 
 		res.Calls = append(res.Calls, found...)
 		return err
 	})
+	if err == nil && len(p.Paths) > 0 {
+		err = rs.keepCallsOf(ctx, &res, p)
+	}
 	return res, err
+}
+
+// keepCallsOf leaves only the calls that changed one of the paths, as far as their snapshots are still there.
+func (rs *Restorer) keepCallsOf(ctx context.Context, res *ListCallsResult, p ListCallsParams) error {
+	kept := []edits.Call{}
+	for _, c := range res.Calls {
+		if len(kept) == p.Limit {
+			res.More = true
+			break
+		}
+
+		hasChanged, err := rs.Store().HasChanged(ctx, c.Before, c.After, rescuePaths(p.Paths, c.Checkout))
+		switch {
+		case stick.CodeOf(err) == stick.CodeNotFound:
+			// Its snapshots have expired.
+		case err != nil:
+			return err
+		case hasChanged:
+			kept = append(kept, c)
+		}
+	}
+
+	res.Calls = kept
+	return nil
 }

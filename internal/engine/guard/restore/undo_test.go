@@ -36,6 +36,10 @@ func TestUndoCall(t *testing.T) {
 
 	list := pat.ListCalls(restore.ListCallsParams{}).OK()
 	s.Check(len(list.Calls) == 1 && list.Calls[0].Files == 3 && list.Calls[0].Agent == ann.ID && !list.More, "%+v", list)
+	of := func(path string) restore.ListCallsParams { return restore.ListCallsParams{Paths: []string{path}} }
+	pat.ListCalls(of("made.go")).That("the call made it", func(r restore.ListCallsResult) bool { return len(r.Calls) == 1 })
+	pat.ListCalls(of(filepath.Join(s.Work, "a.go"))).That("it changed it", func(r restore.ListCallsResult) bool { return len(r.Calls) == 1 })
+	pat.ListCalls(of("other.go")).That("no call changed it", func(r restore.ListCallsResult) bool { return len(r.Calls) == 0 })
 	pat.UndoCall(restore.UndoCallParams{}).Refused(stick.CodeUsage)
 	pat.UndoCall(restore.UndoCallParams{ID: 99}).Refused(stick.CodeNotFound)
 	pat.UndoCall(restore.UndoCallParams{ID: -1}).Refused(stick.CodeUsage)
