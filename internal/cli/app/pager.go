@@ -50,7 +50,7 @@ func (a *Run) throughPager(text term.Text) bool {
 
 	a.progress.clear()
 	c := exec.Command("sh", "-c", pager)
-	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(string(text)), a.Stdout, a.Stderr
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(string(a.forTerminal(text))), a.Stdout, a.Stderr
 	c.Env = os.Environ()
 	for name, value := range map[string]string{"LESS": "FRX", "LV": "-c"} {
 		// These are the values that git sets: keep colours, and end at once if the text fits.

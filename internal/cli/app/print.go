@@ -44,14 +44,21 @@ func (a *Run) Print(result any, text func(*term.Page)) error {
 func (a *Run) Sayf(format string, args ...any) error {
 	a.progress.clear()
 	text := a.showNames(string(term.Wordsf(format, args...)))
-	_, err := io.WriteString(a.Stderr, harness.BreakTags(text)+"\n")
-	return err
+	return a.writeError(harness.BreakTags(text))
 }
 
 // SayText adds text of several lines to standard error.
 func (a *Run) SayText(text string) error {
 	a.progress.clear()
-	_, err := io.WriteString(a.Stderr, harness.BreakTags(stick.Block(text))+"\n")
+	return a.writeError(harness.BreakTags(stick.Block(text)))
+}
+
+// writeError adds text to standard error.
+func (a *Run) writeError(text string) error {
+	if a.ErrColumns != nil && a.ErrColumns() > 0 && !term.IsUTF8(a.Getenv) {
+		text = term.ASCII(text)
+	}
+	_, err := io.WriteString(a.Stderr, text+"\n")
 	return err
 }
 
@@ -87,13 +94,24 @@ func PlainJSON(doc []byte) term.Text {
 // committed. It sets unheard, for those answers that count only once they were written.
 func (a *Run) Write(s term.Text) {
 	a.progress.clear()
-	if _, err := io.WriteString(a.Stdout, string(s)); err != nil {
+	if _, err := io.WriteString(a.Stdout, string(a.forTerminal(s))); err != nil {
 		a.Unheard = true
 		if a.lost == nil && !isClosedPipe(err) {
 			a.lost = err
 		}
 	}
 }
+
+// forTerminal returns text as the terminal of standard output can show it. Programs get it as it is.
+func (a *Run) forTerminal(s term.Text) term.Text {
+	if !a.isASCII() {
+		return s
+	}
+	return term.Text(term.ASCII(string(s)))
+}
+
+// isASCII reports whether people read standard output at a terminal without UTF-8.
+func (a *Run) isASCII() bool { return a.TTY && !a.JSON && !term.IsUTF8(a.Getenv) }
 
 // RingBell sends a terminal what makes it tell its person of something. Its texts are safe already.
 func (a *Run) RingBell(signal string) {
@@ -166,6 +184,11 @@ func (a *Run) NewPage() *term.Page {
 	}
 	if a.TTY {
 		p.Width = a.Columns
+	}
+
+	// What is cut ends with three dots there, and not with one character.
+	if a.isASCII() && a.Columns > 0 {
+		p.Width = max(1, a.Columns-2)
 	}
 	return p
 }
