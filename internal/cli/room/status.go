@@ -26,8 +26,9 @@ func StatusCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the room of the working directory, as tt alone does", Args: app.NoArgs,
 		Long: "Show the room of the working directory, as tt alone does. A person also sees what needs " +
-			"them, and what each agent does. Outside rooms it says what tt is, and how to start. For " +
-			"all your rooms, live: tt watch.",
+			"them, and what each agent does. The primary is the agent that came first and leads; a helper " +
+			"came later, and leaves pulling and cleaning up to it. Outside rooms it says what tt is, and how " +
+			"to start. For all your rooms, live: tt watch.",
 		RunE: func(c *cobra.Command, args []string) error { return ShowOverview(c.Context(), a) },
 	}
 }

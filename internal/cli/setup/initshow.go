@@ -37,12 +37,12 @@ func showInitialised(p *term.Page, res InitResult) {
 		p.Linef("%-8s %s", h.Harness, connectionText(p, h))
 	}
 
-	gate := term.Text("no gate")
+	gate := term.Text("without a test first")
 	if res.Gate != "" {
-		gate = term.Wordsf("after %q", stick.Name(res.Gate))
+		gate = term.Wordsf("if this passes: %q", stick.Name(res.Gate))
 	}
 
-	p.Linef("%-8s merged into %s, %s", "tasks", term.FileName(res.Integration), gate)
+	p.Linef("%-8s approved ones are merged into the branch %s, %s", "tasks", term.FileName(res.Integration), gate)
 	if !res.Changed {
 		p.Linef("nothing had to be changed")
 	}
@@ -71,7 +71,7 @@ func showInitPlan(p *term.Page, s *initSite, plan initPlan) {
 		}
 	}
 
-	p.Linef("  merge approved tasks into %s, once you have them", term.FileName(plan.integration))
+	p.Linef("  merge approved tasks into the branch %s, once there are any", term.FileName(plan.integration))
 	p.Linef("The settings of harnesses are backed up first. To disconnect git and harnesses again: %s",
 		p.Next(stick.Cmd("tt uninstall")))
 }
