@@ -39,6 +39,7 @@ type InstallResult struct {
 	removing bool
 	withData bool
 	asked    bool // the plan was shown already
+	planned  bool // nothing has been changed so far
 	all      bool // no harness was named
 	project  bool
 	found    bool // it is about the harnesses that were found here
@@ -181,6 +182,7 @@ func runInstall(ctx context.Context, a *app.Run, names []string, o installOption
 			steps[i].Show()
 		}
 
+		res.planned = true
 		return a.Print(res, func(p *term.Page) { showInstalled(p, res) })
 	}
 
@@ -391,6 +393,7 @@ func canAsk(a *app.Run) bool { return !a.JSON && a.TTY && a.InTTY }
 // confirmPlan shows a plan and asks whether to make the changes. If nobody can be asked, it only shows the
 // plan, and the exit status says that nothing was done.
 func confirmPlan(a *app.Run, res InstallResult) (bool, error) {
+	res.planned = true
 	err := a.Print(res, func(p *term.Page) { showInstalled(p, res) })
 	if err != nil || !canAsk(a) {
 		a.Status = stick.ExitUsage

@@ -36,6 +36,11 @@ func showInstalled(p *term.Page, res InstallResult) {
 			continue
 		}
 
+		// A plan says what it would do, in the same place.
+		if res.planned && s.State == install.Removed {
+			s.State = "remove"
+		}
+
 		showStep(p, s)
 	}
 
