@@ -116,7 +116,7 @@ func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (Releas
 
 	h, err := e.completeHandoff(ctx, p.Where, p.Handoff)
 	if err != nil {
-		return res, err
+		return res, e.turnBefore(ctx, p.Where, p.Caller, p.Fence, err)
 	}
 
 	var end *stick.Event
@@ -209,7 +209,7 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 
 	h, err := e.completeHandoff(ctx, p.Where, p.Handoff)
 	if err != nil {
-		return res, err
+		return res, e.turnBefore(ctx, p.Where, p.Caller, p.Fence, err)
 	}
 
 	var end *stick.Event

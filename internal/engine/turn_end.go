@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -53,11 +54,34 @@ func (o *op) ownFence(given stick.Fence) (stick.Fence, error) {
 	return stick.Fence{Turn: last.Turn}, nil
 }
 
+// turnBefore returns what to tell a caller whose handoff is incomplete: that it isn't their turn, if so, because
+// a better handoff would only be refused for that.
+func (e *Engine) turnBefore(ctx context.Context, w core.Where, by core.Caller, f Fence, incomplete error) error {
+	if f != (Fence{}) {
+		return incomplete
+	}
+
+	var later error
+	err := e.core.Read(ctx, w, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
+		later = nil
+		if r.Turn.State != stick.Owned || r.Turn.Owner != me.Agent {
+			later = errNotYourTurn(r, probes, tx.Now())
+		}
+		return nil
+	})
+
+	if err != nil || later == nil {
+		return incomplete
+	}
+	return later
+}
+
 // errNotYourTurn says who has the stick, and what the caller can do next.
-func (o *op) errNotYourTurn() error {
-	r, now := o.Room, o.Tx.Now()
+func (o *op) errNotYourTurn() error { return errNotYourTurn(o.Room, o.Probes, o.Tx.Now()) }
+
+func errNotYourTurn(r stick.Room, probes *core.Probes, now stick.Time) error {
 	e := stick.Errorf(stick.CodeNotYourTurn, "it isn't your turn; %s", r.Holder(now)).
-		With("room_state", r.State(o.Probes.Probed, now)).With("current_turn_id", r.Turn.ID).
+		With("room_state", r.State(probes.Probed, now)).With("current_turn_id", r.Turn.ID).
 		With("current_owner", nil).
 		Hintf("%s", r.NextStep())
 

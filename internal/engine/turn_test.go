@@ -32,6 +32,20 @@ func TestTurn_GoesRound(t *testing.T) {
 	)
 }
 
+// TestRelease_TurnBeforeHandoff: who lacks the turn isn't asked to complete a handoff first. The owner is, and so is
+// whoever names a turn.
+func TestRelease_TurnBeforeHandoff(t *testing.T) {
+	s := scene.New(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	ann.ReleaseStick(engine.ReleaseStickParams{}).Refused(stick.CodeInvalidHandoff)
+	ann.Try().Granted(1)
+	bob.Try().NotYet()
+	bob.ReleaseStick(engine.ReleaseStickParams{}).Refused(stick.CodeNotYourTurn)
+	bob.PassStick(engine.PassStickParams{}).Refused(stick.CodeNotYourTurn)
+	ann.ReleaseStick(engine.ReleaseStickParams{}).Refused(stick.CodeInvalidHandoff)
+	bob.ReleaseStick(engine.ReleaseStickParams{Fence: engine.Fence{Turn: 1}}).Refused(stick.CodeInvalidHandoff)
+}
+
 // TestRelease_NamesWaiter: a release reserves the stick for a waiting member, and its wait returns with the turn.
 func TestRelease_NamesWaiter(t *testing.T) {
 	s := scene.New(t)
