@@ -58,6 +58,7 @@ func (m *Monitor) readRoom(ctx context.Context, id stick.RoomID, was *reading) (
 	}
 
 	r.addNeeds(ops.Now(), ops.IsRescueOpen)
+	r.sortTasks()
 	now.readAgainForRescues(ops.Now())
 	return now, nil
 }
