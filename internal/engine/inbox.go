@@ -258,6 +258,10 @@ type GetInboxParams struct {
 	Thread string        `json:"thread,omitempty"`
 	After  int64         `json:"after,omitempty"`
 	Limit  int           `json:"limit,omitempty"` // 0 for 50, at most 500
+
+	// Owed asks only for messages that wait for the caller's acknowledgement, as many as the limit allows,
+	// however long they are: a screen must not lose one of them behind others.
+	Owed bool `json:"-"`
 }
 
 // GetInboxResult lists messages, the oldest first.
@@ -309,7 +313,7 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
 	) (err error) {
 		q := store.InboxQuery{
-			Room: r.ID, Agent: me.Agent, States: states, Open: p.State == "",
+			Room: r.ID, Agent: me.Agent, States: states, Open: p.State == "", Owed: p.Owed,
 			Task: p.TaskID, Thread: p.Thread, After: p.After, Limit: limit,
 		}
 
@@ -338,7 +342,9 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 			})
 		}
 
-		res.clipToAnswer(p.After == 0)
+		if !p.Owed {
+			res.clipToAnswer(p.After == 0)
+		}
 		res.Unread, res.Unacked, err = tx.CountOpen(r.ID, me.Agent)
 		return err
 	})

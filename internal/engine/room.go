@@ -185,6 +185,7 @@ type GetRoomStateResult struct {
 	Draft      *stick.Draft      `json:"draft,omitempty"` // what the caller, who holds the stick, has saved of its handoff
 	Tasks      []TaskForYou      `json:"tasks_for_you,omitempty"`
 	MoreTasks  int               `json:"more_tasks_for_you,omitempty"`
+	EveryTask  []TaskForYou      `json:"-"` // that waits for the caller, for screens, which bound their lists themselves
 
 	// LooksUntil is when the state will look different although nobody commits anything, zero for never.
 	LooksUntil stick.Time      `json:"-"`
@@ -215,15 +216,13 @@ func (res *GetRoomStateResult) addTasks(tx *store.Tx, me core.Identity) error {
 		}
 
 		next := tasks.Needs(t, tasks.Call{By: me.Agent, Person: me.Person()}, merges)
-		switch {
-		case next == nil:
-		case len(res.Tasks) == maxTasksForYou:
-			res.MoreTasks++
-		default:
-			res.Tasks = append(res.Tasks, TaskForYou{t.ID, t.State, next.As(me.Caller.AssumedByFlag()).Words()})
+		if next != nil {
+			res.EveryTask = append(res.EveryTask, TaskForYou{t.ID, t.State, next.As(me.Caller.AssumedByFlag()).Words()})
 		}
 	}
 
+	res.Tasks = res.EveryTask[:min(len(res.EveryTask), maxTasksForYou)]
+	res.MoreTasks = len(res.EveryTask) - len(res.Tasks)
 	return err
 }
 

@@ -150,6 +150,14 @@ func TestWhatNeedsAPerson_rescue(t *testing.T) {
 				t.Errorf("%s, want %s", got, want)
 			}
 
+			// What is said meanwhile doesn't take its place.
+			for range 40 {
+				ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{bob.ID}, Body: "progress: tests pass"}).OK()
+			}
+			if left := needs(carl); len(left) != 1 {
+				t.Fatalf("after forty messages: %+v", left)
+			}
+
 			ends(carl, all[0])
 			if left := needs(carl); len(left) > 0 {
 				t.Errorf("%+v", left)

@@ -15,7 +15,7 @@ import (
 )
 
 // rescueFor is how long people are reminded of a rescue.
-const rescueFor = 24 * time.Hour
+const rescueFor = 14 * 24 * time.Hour
 
 // addNeeds finds out what waits for the one who watches. isOpen reports whether a rescue is there that nobody has
 // brought back.
@@ -49,8 +49,8 @@ func (r *Room) addNeeds(now stick.Time, isOpen func(rescue string) bool) {
 	}
 
 	// Only messages wait for an answer; other events in the inbox don't.
-	for _, m := range r.Inbox {
-		if m.Event != "" || !m.RequiresAck || m.State == stick.Acked {
+	for _, m := range r.Owed {
+		if m.Event != "" {
 			continue
 		}
 		words := "%s waits for your answer: %s"
@@ -65,7 +65,7 @@ func (r *Room) addNeeds(now stick.Time, isOpen func(rescue string) bool) {
 	}
 
 	next := map[string]stick.Words{}
-	for _, t := range r.State.Tasks {
+	for _, t := range r.State.EveryTask {
 		next[t.TaskID] = t.NextAction
 	}
 
@@ -80,7 +80,7 @@ func (r *Room) addNeeds(now stick.Time, isOpen func(rescue string) bool) {
 			"the gate failed on %s itself, so nothing is merged into it", q.Branch))
 	}
 
-	for _, e := range r.Events {
+	for _, e := range r.losses {
 		if n, ok := r.needOfLoss(e, now, isOpen); ok {
 			add(n)
 		}
@@ -112,9 +112,9 @@ func (r *Room) needOfLoss(e stick.Event, now stick.Time, isOpen func(rescue stri
 	return n, true
 }
 
-// isUndone reports whether one of the last events is that a call was taken back.
+// isUndone reports whether a call was taken back.
 func (r *Room) isUndone(call int64) bool {
-	return call != 0 && slices.ContainsFunc(r.Events, func(e stick.Event) bool {
+	return call != 0 && slices.ContainsFunc(r.losses, func(e stick.Event) bool {
 		p, ok := stick.PayloadOf[stick.CallUndonePayload](e)
 		return ok && p.Call == call
 	})
@@ -146,9 +146,9 @@ func AskedPerson(m engine.RoomMember) (whose, where stick.Words) {
 	return "your", stick.Wordsf("in its own terminal (process %d)", m.Process.PID)
 }
 
-// hasAnswered reports whether one of the last events is an answer to a message by the one who watches.
+// hasAnswered reports whether the one who watches has answered a message.
 func (r *Room) hasAnswered(message int64) bool {
-	return slices.ContainsFunc(r.Events, func(e stick.Event) bool {
+	return slices.ContainsFunc(r.answers, func(e stick.Event) bool {
 		m := e.Message()
 		return m != nil && e.Type == stick.EventMessageSent && m.ReplyTo == message && e.From == r.State.AgentID
 	})

@@ -24,15 +24,19 @@ func (p *Picture) NameOf(a stick.AgentID) string { return p.Names[a] }
 // Room is a room in a picture.
 type Room struct {
 	State  engine.GetRoomStateResult
-	Tasks  []task.TaskView   // the newest first, without those that ended more than a day ago
-	Hidden int               // how many those are
-	Paused []task.QueuePause // merge queues that are paused
-	Inbox  []engine.InboxMessage
+	Tasks  []task.TaskView          // the newest first, without those that ended more than a day ago
+	Hidden int                      // how many those are
+	Paused []task.QueuePause        // merge queues that are paused
+	Inbox  []engine.InboxMessage    // the newest open messages
+	Owed   []engine.InboxMessage    // every message that waits for an answer, whatever came after it
 	Scopes []engine.ReservationView // the reserved paths, the newest first
 	Events []stick.Event            // the last ones, the oldest first
 	More   bool                     // there are older events
 	Needs  []presence.Need          // what waits for the one who watches, the most urgent first
 	Unread map[string]bool          // the tasks that came back, by their keys, whose workers haven't read why
+
+	losses  []stick.Event // that work was taken away, and that a call was taken back
+	answers []stick.Event // messages of the one who watches since the oldest that waits for an answer
 }
 
 // ID is the room's id.

@@ -40,13 +40,11 @@ func (m *Monitor) readRoom(ctx context.Context, id stick.RoomID, was *reading) (
 	}
 	r.Scopes = scopes.Reservations
 
-	// Most rooms have no open message, and their inboxes aren't read.
-	if state.Unread+state.Unacked > 0 {
-		inbox, err := ops.GetInbox(ctx, engine.GetInboxParams{Caller: by, Where: at})
-		if err != nil {
-			return nil, err
-		}
-		r.Inbox = inbox.Messages
+	if err := m.readInbox(ctx, r); err != nil {
+		return nil, err
+	}
+	if err := m.readLosses(ctx, r, was); err != nil {
+		return nil, err
 	}
 
 	now := &reading{room: r, holds: eventlog.Holds{Until: state.LooksUntil, Watched: state.Watched}}
@@ -61,6 +59,79 @@ func (m *Monitor) readRoom(ctx context.Context, id stick.RoomID, was *reading) (
 	r.sortTasks()
 	now.readAgainForRescues(ops.Now())
 	return now, nil
+}
+
+// mostOwed is how many messages that wait for an answer are read, and how many events of each other kind.
+const mostOwed = 500
+
+// readInbox adds the newest open messages, and every one that waits for an answer: what needs a person is asked
+// for by itself, so that chatter can't push it out. Most rooms have no open message, and their inboxes aren't read.
+func (m *Monitor) readInbox(ctx context.Context, r *Room) error {
+	p := engine.GetInboxParams{Caller: m.o.Caller, Where: core.Where{RoomID: r.ID()}}
+	if r.State.Unread+r.State.Unacked > 0 {
+		inbox, err := m.o.Operations.GetInbox(ctx, p)
+		if err != nil {
+			return err
+		}
+		r.Inbox = inbox.Messages
+	}
+	if r.State.Unacked == 0 {
+		return nil
+	}
+
+	p.Owed, p.Limit = true, mostOwed
+	owed, err := m.o.Operations.GetInbox(ctx, p)
+	if err != nil || len(owed.Messages) == 0 {
+		return err
+	}
+	r.Owed = owed.Messages
+
+	// An answer may be older than the last events, too.
+	sent, err := m.o.Operations.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{
+		Caller: p.Caller, Where: p.Where, EventFilter: eventlog.EventFilter{
+			From: r.State.AgentID, After: r.Owed[0].MessageID, Limit: mostOwed,
+			Types: []stick.EventType{stick.EventMessageSent},
+		},
+	})
+	r.answers = sent.Events
+	return err
+}
+
+// readLosses adds the events about work that was taken away. The log is searched once; later readings add what
+// has come since.
+func (m *Monitor) readLosses(ctx context.Context, r *Room, was *reading) error {
+	filter := eventlog.EventFilter{
+		Types: []stick.EventType{stick.EventWorkTaken, stick.EventCallUndone}, Limit: mostOwed,
+	}
+	// After a backup was restored the log may be shorter than it was.
+	if was != nil && was.room.lastSeq() <= r.lastSeq() {
+		r.losses, filter.After = was.room.losses, was.room.lastSeq()
+	}
+
+	res, err := m.o.Operations.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{
+		Caller: m.o.Caller, Where: core.Where{RoomID: r.ID()}, EventFilter: filter,
+	})
+	if err != nil || len(res.Events) == 0 {
+		return err
+	}
+
+	// What was read before is part of an older picture, and isn't changed. An event that is in both readings,
+	// because it came between two reads of one, counts once.
+	r.losses = slices.Clone(r.losses)
+	for _, e := range res.Events {
+		if len(r.losses) == 0 || e.Seq > r.losses[len(r.losses)-1].Seq {
+			r.losses = append(r.losses, e)
+		}
+	}
+	return nil
+}
+
+// lastSeq is the number of the room's last event; 0 for none.
+func (r *Room) lastSeq() int64 {
+	if len(r.Events) == 0 {
+		return 0
+	}
+	return r.Events[len(r.Events)-1].Seq
 }
 
 // readTasks adds the tasks of a room. They cost a git command each, so those that were read before stay

@@ -204,6 +204,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 			Room: id, Agent: "codex:b", Open: true, From: "claude:a", Task: "T", Thread: "th", Limit: 1,
 			States: []stick.ReceiptState{stick.Unread, stick.Read, stick.Acked, stick.Withdrawn},
 		})
+		_, _, owed := tx.Inbox(store.InboxQuery{Room: id, Agent: "codex:b", Owed: true, Limit: 1})
 
 		all := store.NoteQuery{Room: id, Limit: 1}
 		open := store.NoteQuery{Room: id, ID: note.Seq, Open: true, Turn: 1, Limit: 1}
@@ -211,7 +212,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, _, openNotes := tx.Notes(open)
 		_, count := tx.CountNotes(all)
 		_, countOpen := tx.CountNotes(open)
-		return try(events, back, fresh, inboxes, sentBy, inbox, notes, openNotes, count, countOpen)
+		return try(events, back, fresh, inboxes, sentBy, inbox, owed, notes, openNotes, count, countOpen)
 	})
 
 	view(t, db, func(tx *store.Tx) error {

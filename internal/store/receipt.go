@@ -97,6 +97,7 @@ type InboxQuery struct {
 	Agent  stick.AgentID // whose inbox; empty for all
 	States []stick.ReceiptState
 	Open   bool          // only those that must still be read or acknowledged
+	Owed   bool          // only those that must still be acknowledged
 	From   stick.AgentID // only those of this sender
 	Task   string
 	Thread string
@@ -131,6 +132,9 @@ func (tx *Tx) Inbox(q InboxQuery) (entries []InboxEntry, more bool, err error) {
 	}
 	if q.Open {
 		filter("r.is_open = 1")
+	}
+	if q.Owed {
+		filter("r.is_open = 1 AND r.owes = ?", stick.OwesAck)
 	}
 
 	// An entry is in one of these states.
