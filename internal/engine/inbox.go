@@ -258,10 +258,7 @@ type GetInboxParams struct {
 	Thread string        `json:"thread,omitempty"`
 	After  int64         `json:"after,omitempty"`
 	Limit  int           `json:"limit,omitempty"` // 0 for 50, at most 500
-
-	// Owed asks only for messages that wait for the caller's acknowledgement, as many as the limit allows,
-	// however long they are: a screen must not lose one of them behind others.
-	Owed bool `json:"-"`
+	Owed   bool          `json:"-"`               // only those that wait for an ack, however long they are
 }
 
 // GetInboxResult lists messages, the oldest first.
