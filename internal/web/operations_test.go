@@ -20,6 +20,7 @@ import (
 // exempt are the operations that aren't on HTTP, with the reason.
 var exempt = map[string]string{
 	"NextReview":   "the pages show all that waits for a review, the oldest first",
+	"GetDigest":    "it sums up what its reader hasn't asked for before: the pages show what is new as it happens",
 	"TakeNotices":  "a part of tt notify and tt watch: a page shows what needs its reader, and tells nobody",
 	"StartSession": "hooks: the harness asks",
 	"EndSession":   "hooks: the harness asks",
@@ -185,12 +186,12 @@ func TestAProgramCalls(t *testing.T) {
 			"",
 		},
 		{
-			"a handoff that says nothing",
-			"release_stick",
-			doc{"room_id": room, "handoff": doc{"status": " ", "next_action": "y"}},
+			"a message that says nothing",
+			"send_message",
+			doc{"room_id": room, "to": []string{"room"}, "body": " "},
 			400,
-			"invalid_handoff",
-			"status",
+			"usage",
+			"body",
 		},
 	} {
 		status, got := d.call(c.operation, c.parameters)

@@ -56,8 +56,7 @@ func Cmd(a *app.Run) *cobra.Command {
 		Short: "Work on tasks in branches of their own, review and merge them", Args: app.NoArgs,
 		Long: "Each task has a branch in a worktree of its own. An agent works there without the stick, " +
 			"and another agent or a person reviews\n" +
-			"its commit. The merge queue runs the gate on the merged commit, " +
-			"and then moves the integration branch to exactly that commit.",
+			"its commit. The merge queue runs the gate on the merged commit, and moves the branch to exactly that.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 
