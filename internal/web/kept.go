@@ -6,12 +6,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"talkingstick/internal/engine/core"
@@ -154,14 +156,35 @@ func (s *Server) SignOutAll() error { return os.RemoveAll(s.o.Sessions) }
 // Listen listens on an address. Port 0 is the one on which this caller's server has let browsers in last, if
 // it is free, so that their tabs go on; else any free one. The error is that of [net.ListenConfig.Listen].
 func (s *Server) Listen(ctx context.Context, address string) (net.Listener, error) {
-	var config net.ListenConfig
 	for _, earlier := range s.earlierAddresses(address) {
-		if l, err := config.Listen(ctx, "tcp", earlier); err == nil {
+		if l, err := listenAgain(ctx, earlier); err == nil {
 			return l, nil
 		}
 	}
 
+	var config net.ListenConfig
 	return config.Listen(ctx, "tcp", address)
+}
+
+// leftPortWait is how long a port that a server has left may still be taken: a program that is just being started has
+// everything that was open here, until it runs.
+const leftPortWait = 100 * time.Millisecond
+
+// listenAgain listens on an address that a server has left.
+func listenAgain(ctx context.Context, address string) (l net.Listener, err error) {
+	var config net.ListenConfig
+	for end := time.Now().Add(leftPortWait); ; {
+		l, err = config.Listen(ctx, "tcp", address)
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(end) {
+			return l, err
+		}
+
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
 }
 
 // earlierAddresses returns addresses with a port that an address without one may mean.
