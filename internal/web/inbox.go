@@ -12,6 +12,7 @@ import (
 type inboxPage struct {
 	Which    string // all or sent
 	Messages []roomMessage
+	More     bool // there are older ones
 }
 
 // roomMessage is a message with its room.
@@ -22,6 +23,9 @@ type roomMessage struct {
 	Actions messageActions // what the person can do about it
 	Answers []reply        // to it, among the last events of its room
 }
+
+// maxListed is how many messages of a room a page lists.
+const maxListed = 500
 
 // readInbox reads all messages of the person, or those that the person has sent, if they are asked for.
 func (s *Server) readInbox(r *http.Request, v *view) error {
@@ -37,12 +41,13 @@ func (s *Server) readInbox(r *http.Request, v *view) error {
 	for _, room := range v.Picture.Rooms {
 		res, err := s.ops.GetInbox(r.Context(), engine.GetInboxParams{
 			Caller: s.o.Caller, Where: core.Where{RoomID: room.ID()}, State: "all", Sent: b.Which == "sent",
+			Limit: maxListed,
 		})
 		if err != nil {
 			return err
 		}
 
-		b.Messages = append(b.Messages, messagesOf(v.Root, room, res.Messages)...)
+		b.Messages, b.More = append(b.Messages, messagesOf(v.Root, room, res.Messages)...), b.More || res.More
 	}
 
 	v.Body = b
@@ -55,6 +60,16 @@ func (v *view) OpenMessages() (out []roomMessage) {
 		out = append(out, messagesOf(v.Root, r, r.Inbox)...)
 	}
 	return out
+}
+
+// Unlisted are the rooms with more open messages than the page lists, each with its number of unread ones.
+func (v *view) Unlisted() (rooms []*monitor.Room) {
+	for _, r := range v.Picture.Rooms {
+		if r.State.Unread > len(r.Inbox) {
+			rooms = append(rooms, r)
+		}
+	}
+	return rooms
 }
 
 // messagesOf turns messages around, so that the newest comes first.

@@ -3,12 +3,14 @@ package web
 import (
 	"net/http"
 	"strconv"
+	"strings"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
+	"talkingstick/stick/diff"
 )
 
 // outputPage is a long text: what a command has printed, or a diff.
@@ -20,6 +22,32 @@ type outputPage struct {
 	Cut   bool // there is more of it
 	Back  string
 	Task  string // whose it is; empty for none
+
+	Rescue string // that is shown, and can be brought back; empty for none
+}
+
+// patchLine is a line of a diff: add, del, hunk or same.
+type patchLine struct{ Kind, Text string }
+
+// PatchLines are the lines of a text that is a diff.
+func (b *outputPage) PatchLines() (lines []patchLine) {
+	var r diff.PatchReader
+	for raw := range strings.Lines(b.Text) {
+		text := strings.TrimRight(raw, "\r\n")
+		l := r.Next(text)
+		kind := "same"
+		switch {
+		case l.Hunk != nil || strings.HasPrefix(text, "diff --git "):
+			kind = "hunk"
+		case l.Old == 0 && l.New > 0:
+			kind = "add"
+		case l.New == 0 && l.Old > 0:
+			kind = "del"
+		}
+		lines = append(lines, patchLine{kind, text})
+	}
+
+	return lines
 }
 
 // readLogs reads the end of what a worker's command has written.
@@ -96,7 +124,7 @@ func (s *Server) readRescue(r *http.Request, v *view) error {
 		return err
 	}
 
-	b := &outputPage{Of: "Rescue " + shown.ID, Patch: true, Back: roomPath(v.Room.ID(), "scopes")}
+	b := &outputPage{Of: "Rescue " + shown.ID, Patch: true, Back: roomPath(v.Room.ID(), "scopes"), Rescue: shown.ID}
 	b.Facts = []labeledText{
 		{"checkout", shown.Top},
 		{"taken from", string(shown.Agent)},
@@ -107,12 +135,14 @@ func (s *Server) readRescue(r *http.Request, v *view) error {
 	v.Body = b
 
 	// What is in the rescue is shown, even if the comparison fails.
-	diff, err := s.ops.DiffRescue(r.Context(), restore.DiffRescueParams{ID: id})
+	differs, err := s.ops.DiffRescue(r.Context(), restore.DiffRescueParams{ID: id})
 	if err != nil {
-		b.Text = stick.AsError(err).Message
+		b.Text, b.Patch = stick.AsError(err).Message, false
 		return nil
 	}
 
-	b.Text, b.Cut = diff.Diff, diff.Cut
+	if b.Text, b.Cut = differs.Diff, differs.Cut; b.Text == "" {
+		b.Text, b.Patch, b.Rescue = "Nothing in it differs from what is there now.", false, ""
+	}
 	return nil
 }

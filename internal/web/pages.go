@@ -120,7 +120,7 @@ func (v *view) Needs() []monitor.NeedIn { return v.Picture.Needs() }
 // Unread is how many messages are open for the person, in all rooms.
 func (v *view) Unread() (n int) {
 	for _, r := range v.Picture.Rooms {
-		n += len(r.Inbox)
+		n += max(len(r.Inbox), r.State.Unread)
 	}
 	return n
 }
