@@ -58,7 +58,7 @@ func (u *Upkeep) RestoreDB(ctx context.Context, p RestoreDBParams) (res RestoreD
 	if !p.Caller.ActsAsPerson() {
 		return res, stick.Errorf(stick.CodePersonOnly,
 			"only a person may restore the database, because all that came after the backup is replaced").
-			Hintf("ask a person to run it: %s", stick.Cmd("tt restore <file>", p.File))
+			Hintf("ask a person to run it")
 	}
 
 	res.File = u.findBackup(p.File)
