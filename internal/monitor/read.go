@@ -97,12 +97,18 @@ func (m *Monitor) readInbox(ctx context.Context, r *Room) error {
 	return err
 }
 
+// mostSearched is how many events, of all rooms, are searched for losses at most.
+const mostSearched = 20_000
+
 // readLosses adds the events about work that was taken away. The log is searched once; later readings add what
 // has come since.
 func (m *Monitor) readLosses(ctx context.Context, r *Room, was *reading) error {
 	filter := eventlog.EventFilter{
 		Types: []stick.EventType{stick.EventWorkTaken, stick.EventCallUndone}, Limit: mostOwed,
 	}
+	// No index finds them, so what is older than a busy fortnight isn't searched.
+	filter.After = max(0, r.lastSeq()-mostSearched)
+
 	// After a backup was restored the log may be shorter than it was.
 	if was != nil && was.room.lastSeq() <= r.lastSeq() {
 		r.losses, filter.After = was.room.losses, was.room.lastSeq()
