@@ -128,8 +128,8 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 		if t.State != stick.TaskCompleted || busy[stick.TaskKey(t.ID)] {
 			continue
 		}
-		if _, err := os.Stat(rp.WorktreePath(t)); err == nil {
-			note(stick.Wordsf("the worktree of the merged task %s is still there: %s", t.ID, rp.WorktreePath(t)),
+		if _, err := os.Stat(rp.PlannedPath(t)); err == nil {
+			note(stick.Wordsf("the worktree of the merged task %s is still there: %s", t.ID, rp.PlannedPath(t)),
 				stick.Cmd("tt task merge <task_id>", t.ID).Words()+at)
 		}
 	}
@@ -210,7 +210,7 @@ func interruptedWhile(tx *store.Tx, i store.Intent, elsewhere bool) stick.Words 
 func leftGates(rp *repository.Repo, tasks []stick.Task) (trees []string) {
 	seen := map[string]bool{}
 	for _, t := range tasks {
-		dir := filepath.Dir(rp.WorktreePath(t))
+		dir := filepath.Dir(rp.PlannedPath(t))
 		if seen[dir] || rp.RequireInside(filepath.Join(dir, queue.GatePrefix)) != nil {
 			continue
 		}

@@ -152,6 +152,8 @@ func (l landing) recordLanded(ctx context.Context, a arrival) (due dueCleanup, e
 		return due, err
 	}
 
+	// Files are looked at before the transaction.
+	worktree := l.WorktreePath(l.task)
 	err = l.WriteOutcome(ctx, func(o *repository.Op) error {
 		// The transaction may run again.
 		due = dueCleanup{}
@@ -201,7 +203,7 @@ func (l landing) recordLanded(ctx context.Context, a arrival) (due dueCleanup, e
 		}
 
 		all := repository.CleanupIntent{
-			Branch: task.Branch, Path: l.WorktreePath(task), Head: l.task.Approved,
+			Branch: task.Branch, Path: worktree, Head: l.task.Approved,
 			Target: a.target.Name, Remote: a.target.Remote, Attempt: task.Attempt, Worker: task.Worker,
 			Pulled: a.pulled,
 		}

@@ -29,7 +29,7 @@ func (mg *merger) finishCleanups(ctx context.Context) (cleaned []CleanedTask, er
 
 	// Worktrees of merged tasks, which an earlier cleanup had to leave.
 	for _, t := range tasks {
-		if _, err := os.Stat(mg.WorktreePath(t)); err != nil || t.State != stick.TaskCompleted {
+		if _, err := os.Stat(mg.PlannedPath(t)); err != nil || t.State != stick.TaskCompleted {
 			continue
 		}
 		if unlock, err := mg.AcquireLock(ctx, "task", t.ID, repository.ShortLockWait); err == nil {

@@ -228,7 +228,8 @@ func (rp *Repo) PlannedPath(t stick.Task) string {
 }
 
 // WorktreePath returns the absolute path of a task's worktree: where tt has made it or, if somebody has moved it
-// with git, where it is now.
+// with git, where it is now. If nothing lies where tt has made it, all of git's records of worktrees are read, so
+// who looks at many tasks asks [Repo.PlannedPath].
 func (rp *Repo) WorktreePath(t stick.Task) string {
 	return LocateWorktree(rp.Root, t)
 }
