@@ -1,6 +1,8 @@
 package monitor
 
 import (
+	"slices"
+
 	"talkingstick/internal/engine"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -79,6 +81,18 @@ func (r *Room) HasLostWorker(t *task.TaskView) bool {
 	}
 	m := r.Member(t.Worker)
 	return m == nil || m.Verdict == stick.Gone
+}
+
+// OpenMessage returns a message that is open for the one who watches.
+func (r *Room) OpenMessage(id int64) (m engine.InboxMessage, ok bool) {
+	for _, all := range [][]engine.InboxMessage{r.Inbox, r.Owed} {
+		i := slices.IndexFunc(all, func(m engine.InboxMessage) bool { return m.MessageID == id })
+		if i >= 0 {
+			return all[i], true
+		}
+	}
+
+	return m, false
 }
 
 // NeedIn is a need with its room.

@@ -46,6 +46,9 @@ func TestNeeds_storm(t *testing.T) {
 	if i := slices.IndexFunc(r.Needs, func(n presence.Need) bool { return n.Message == blocked }); i < 0 {
 		t.Errorf("the question is gone: %+v", r.Needs)
 	}
+	if _, ok := r.OpenMessage(blocked); !ok {
+		t.Error("the question can't be answered")
+	}
 	for _, task := range tasks {
 		isReview := func(n presence.Need) bool { return n.Kind == presence.NeedReview && n.Task == task }
 		if !slices.ContainsFunc(r.Needs, isReview) {

@@ -320,6 +320,16 @@ func (x *listening) shows(what string, ok func() bool) time.Time {
 	return x.until(what, func(told) bool { return ok() }).at
 }
 
+// lacks fails if a page has one of the texts.
+func lacks(t *testing.T, page string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if strings.Contains(page, text) {
+			t.Errorf("the page has %q", text)
+		}
+	}
+}
+
 // has fails the test unless a page contains all texts.
 func has(t *testing.T, page string, texts ...string) {
 	t.Helper()

@@ -35,14 +35,13 @@ func actionsOn(root string, room *monitor.Room, m engine.InboxMessage) messageAc
 
 // openActions returns what the person can do about a message that waits for it, nil if it doesn't.
 func openActions(root string, room *monitor.Room, id int64) *messageActions {
-	for _, m := range room.Inbox {
-		if m.MessageID == id {
-			l := actionsOn(root, room, m)
-			return &l
-		}
+	m, ok := room.OpenMessage(id)
+	if !ok {
+		return nil
 	}
 
-	return nil
+	l := actionsOn(root, room, m)
+	return &l
 }
 
 // On returns the same on a page, where keys work.

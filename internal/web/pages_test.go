@@ -124,6 +124,36 @@ func TestSeenAndAccepted(t *testing.T) {
 	has(t, a.body, `role="alert"`, `href="/inbox"`)
 }
 
+// TestInbox_Storm: of many messages the page lists the newest, says how many there are, and marks all as seen; what
+// waits for an answer can be answered, though it is older than those.
+func TestInbox_Storm(t *testing.T) {
+	s := scene.New(t)
+	claude := s.Agent("claude:a")
+	claude.JoinPath(engine.JoinPathParams{}).OK()
+	d := newDesk(s, nil)
+	d.ann.JoinPath(engine.JoinPathParams{}).OK()
+	claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Category: "BLOCKED", Body: "which port?"}).OK()
+	for range 70 {
+		claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Body: "progress: tests pass"}).OK()
+	}
+
+	// A server that begins now has read all of it.
+	d.serve(nil)
+	d.signIn(d.server.Address(addressOf(d.base), ""))
+	page := d.ok("/inbox")
+	has(t, page, "<b>71</b> are unread", "Mark all as seen")
+	lacks(t, page, "which port?")
+	has(t, d.ok("/needs"), "which port?", "Reply and accept")
+
+	room := string(s.Room().ID)
+	if a := d.fill("read_message", url.Values{"room_id": {room}, "all": {"true"}, "back": {"/inbox"}}); a.status != 303 {
+		t.Errorf("marking all: %d %s", a.status, a.body)
+	}
+	if n := d.ann.Inbox().Unread; n != 0 {
+		t.Errorf("%d messages are still unread", n)
+	}
+}
+
 // TestReview: a task goes back with two comments on lines, in one message. Then it is approved and merged,
 // all without script.
 func TestReview(t *testing.T) {
