@@ -115,6 +115,8 @@ func (e *Engine) KeepLease(ctx context.Context, p KeepLeaseParams) error {
 			net.Reset()
 		case <-beat.C:
 		case <-alive.C:
+			// This process ends now, perhaps before its witness has looked at anything.
+			e.core.ReportEnded(ctx, db)
 			return nil
 		case <-ctx.Done():
 			return nil

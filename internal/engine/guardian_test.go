@@ -149,7 +149,7 @@ func TestGuardian_is_replaced(t *testing.T) {
 
 	renews := func(process stick.Process, pid int) {
 		t.Helper()
-		if err := ann.KeepLease(t.Context(), engine.KeepLeaseParams{
+		if err := ann.Engine.RenewLease(t.Context(), engine.KeepLeaseParams{
 			RoomID: x.Res.RoomID, Owner: x.Res.AgentID, Turn: 1, Lease: x.Res.LeaseID, Process: process, PID: pid,
 		}); err != nil {
 			t.Fatal(err)
@@ -163,11 +163,9 @@ func TestGuardian_is_replaced(t *testing.T) {
 			v.GuardianPID, v.LeaseKeptBy)
 	}
 
-	before.Dies() // so that its guardian renews the lease once, and ends
 	renews(before.By.Process, 41)
 	sees(41, stick.KeptByGuardian)
 	starts(2)
-	ann.Dies() // so that its guardian, too, renews the lease once, and ends
 	renews(ann.By.Process, 42)
 	sees(42, stick.KeptByGuardian)
 	starts(2)
@@ -175,4 +173,24 @@ func TestGuardian_is_replaced(t *testing.T) {
 	s.Later(10*time.Minute + time.Second)
 	sees(0, stick.KeptByHeartbeat)
 	starts(3)
+}
+
+// TestGuardian_BeginsAfterItsOwnerDied: others, who can't see the owner's process, know of its end at once. They
+// don't wait until its lease runs out.
+func TestGuardian_BeginsAfterItsOwnerDied(t *testing.T) {
+	s := scene.New(t)
+	ann, bob := s.AgentElsewhere("claude:a"), s.Agent("codex:b")
+	bob.Join().OK()
+	x := ann.Try().Granted(1)
+
+	ann.Dies()
+	err := ann.KeepLease(t.Context(), engine.KeepLeaseParams{
+		RoomID: x.Res.RoomID, Owner: x.Res.AgentID, Turn: 1, Lease: x.Res.LeaseID, Process: ann.By.Process, PID: 41,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	bob.Sees(stick.StateOwnerGone)
+	bob.Take("it is gone").Granted(2, stick.OwnerGone).From(ann)
 }

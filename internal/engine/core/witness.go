@@ -17,7 +17,7 @@ const (
 	witnessPace = 100 * time.Millisecond
 	// witnessTick is how often it reads, and says that its host is there, when nothing is committed.
 	witnessTick = 25 * time.Second
-	// reportLimit is how long it takes at its end, at most, to report a process that has just ended.
+	// reportLimit is how long a last report of processes that have just ended may take.
 	reportLimit = time.Second
 )
 
@@ -31,12 +31,11 @@ func (k *Kernel) runWitness(ctx context.Context, db *store.DB, heard <-chan stru
 	defer tick.Stop()
 
 	var holders []stick.Process
-	hasRead := false
 
 	// The first report says that the host is there.
 	for sayAlive := true; ; {
 		if now, err := k.reportEnded(ctx, db, sayAlive); err == nil {
-			holders, hasRead = now, true
+			holders = now
 			deaths.Watch(holders)
 		}
 
@@ -57,17 +56,22 @@ func (k *Kernel) runWitness(ctx context.Context, db *store.DB, heard <-chan stru
 		select {
 		case <-pace:
 		case <-ctx.Done():
-			// What has just ended is reported now: the next witness may come only after a while. A guardian that began
-			// after its holder's death leaves before the first report.
-			if !hasRead || slices.ContainsFunc(holders, k.hasEnded) {
-				last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportLimit)
-				defer cancel()
-				_, _ = k.reportEnded(last, db, false)
+			// What has just ended is reported now: the next witness may come only after a while.
+			if slices.ContainsFunc(holders, k.hasEnded) {
+				k.ReportEnded(context.WithoutCancel(ctx), db)
 			}
 
 			return
 		}
 	}
+}
+
+// ReportEnded tells those who can't see the processes of this host which of them have ended. A database that
+// doesn't answer soon isn't told: then the leases of those processes run out.
+func (k *Kernel) ReportEnded(ctx context.Context, db *store.DB) {
+	soon, cancel := context.WithTimeout(ctx, reportLimit)
+	defer cancel()
+	_, _ = k.reportEnded(soon, db, false)
 }
 
 // reportEnded records which processes of this host have ended since the last report. It returns those that
