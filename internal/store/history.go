@@ -63,6 +63,9 @@ func (tx *Tx) ImportRoom(ctx context.Context, h History, next func() (stick.Even
 	if err := tx.importReceipts(h.Room, record); err != nil {
 		return err
 	}
+	if err := tx.importComments(h.Room, record); err != nil {
+		return err
+	}
 	if err := tx.importState(empty, record, seen); err != nil {
 		return err
 	}
@@ -130,7 +133,7 @@ func (tx *Tx) importEvents(ctx context.Context, h History, next func() (stick.Ev
 		}
 
 		for _, put := range []func(stick.Event) error{
-			tx.putEvent, tx.putNote, tx.putReservation, tx.putTask, tx.putComments,
+			tx.putEvent, tx.putNote, tx.putReservation, tx.putTask,
 		} {
 			if err := put(e); err != nil {
 				return nil, nil, fmt.Errorf("event %d: %w", e.Seq, err)
@@ -177,6 +180,17 @@ func (tx *Tx) importReceipts(room stick.RoomID, record *stick.Record) error {
 			err = tx.exec(receiptTable().insert, args...)
 		}
 		if err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// importComments adds the comments that were sent. Drafts aren't in a log.
+func (tx *Tx) importComments(room stick.RoomID, record *stick.Record) error {
+	for key, c := range record.Comments {
+		if err := insertRow(tx, commentTable(), &c, room, key.Task); err != nil {
 			return err
 		}
 	}
