@@ -2,8 +2,10 @@ package sqlite
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -78,6 +80,55 @@ func (s *DB) requireUnmarked() error {
 	e.Err = errUnmarked // it is marked already
 	return e
 }
+
+// StopWriters leaves the mark once nobody writes, so that what is read afterwards is all that was committed.
+func (s *DB) StopWriters(ctx context.Context, why string) error {
+	limited, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+
+	lock, err := bell.Lock(limited, filepath.Join(s.opt.Dir, "write.lock"))
+	if err != nil {
+		return dialect.ErrNotWritable(s.opt.Dir, err)
+	}
+	defer lock.Unlock()
+
+	s.leaveMark(why)
+	return nil
+}
+
+// FillUp adds empty pages to a database file that lacks some at its end, since SQLite opens none that is shorter than
+// its header says. Its other pages can be read then.
+func FillUp(file string) error {
+	f, err := plainfile.Open(file, os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+
+	// Two bytes say how large a page is, and four how many there are.
+	var head [32]byte
+	if _, err := io.ReadFull(f, head[:]); err != nil {
+		return err
+	}
+	page, pages := int64(binary.BigEndian.Uint16(head[16:])), int64(binary.BigEndian.Uint32(head[28:]))
+	if page != pageSize || pages > maxFilled/pageSize {
+		return errNoSize
+	}
+
+	info, err := f.Stat()
+	if err == nil && info.Size() < page*pages {
+		err = f.Truncate(page * pages)
+	}
+	return err
+}
+
+// A file that has another size of pages, or says that it has more bytes, doesn't say its size any more.
+const (
+	pageSize  = 4096
+	maxFilled = 1 << 34
+)
+
+var errNoSize = errors.New("the header of the database doesn't say how large it is")
 
 // SetAside moves the database and what belongs to it, and leaves the file of issued numbers that the next one
 // begins with.
