@@ -119,7 +119,8 @@ func (u *Upkeep) checkRemoved() core.Finding {
 }
 
 // setAsideAdvice says what to do about a damaged file.
-const setAsideAdvice = "commands that only read show what can still be read. " +
+const setAsideAdvice = "a person runs tt doctor --fix, which saves what can be read into a new database and says " +
+	"what is lost. Where it finds nothing to save, commands that only read show what can still be read. " +
 	"To go on, a person runs tt doctor --set-aside, which keeps the damaged files and " +
 	"starts a new database: turns, messages, notes and tasks begin anew, and your files and branches stay as they are"
 

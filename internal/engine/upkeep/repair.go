@@ -31,7 +31,7 @@ func (u *Upkeep) repairAll(ctx context.Context, p DoctorParams) (all []Repair, e
 			Hintf("see what the doctor finds: %s", stick.Cmd("tt doctor"))
 	}
 
-	all = append(u.planModes(), u.planMends(ctx)...)
+	all = append(u.planModes(), u.planDatabase(ctx)...)
 	for i := range all {
 		agreed, err := p.Confirm(all[i])
 		if err != nil {
@@ -68,12 +68,29 @@ func (u *Upkeep) planModes() (plan []Repair) {
 	return plan
 }
 
-// planMends finds the rooms that their logs can bring back. What the doctor finds beside them stays as it is.
-func (u *Upkeep) planMends(ctx context.Context) (plan []Repair) {
+// planDatabase finds what can be done about a damaged database. Whole logs mend the rooms where they are. If that
+// isn't enough, what can be read comes into a new database.
+func (u *Upkeep) planDatabase(ctx context.Context) []Repair {
 	db, err := u.core.Open(ctx, false)
-	if err != nil {
+	switch {
+	case stick.CodeOf(err) == stick.CodeDatabaseCorrupt:
+		return u.planSalvage(ctx, nil, stick.AsError(err).Words())
+	case err != nil:
 		return nil
 	}
+
+	found, err := db.Check(ctx)
+	switch {
+	case err != nil || len(found) == 0:
+		return nil
+	case u.isMendable(ctx, db, found):
+		return u.planMends(ctx, db)
+	}
+	return u.planSalvage(ctx, db, stick.Words(found[0])+moreText(len(found)-1))
+}
+
+// planMends finds the rooms that their logs can bring back.
+func (u *Upkeep) planMends(ctx context.Context, db *store.DB) (plan []Repair) {
 	found, err := db.Contradictions(ctx)
 	if err != nil {
 		return nil
@@ -82,10 +99,6 @@ func (u *Upkeep) planMends(ctx context.Context) (plan []Repair) {
 	// One copy has all rooms as they were.
 	aside := ""
 	for _, c := range found {
-		if !c.Whole {
-			continue
-		}
-
 		plan = append(plan, Repair{
 			Check: checkOfDatabase, What: stick.Words(c.Found[0]) + moreText(len(c.Found)-1),
 			How: stick.Wordsf("rebuild the room of %s from its log, which is whole, after a copy of the database", c.Path),
