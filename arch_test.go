@@ -124,6 +124,7 @@ var edges = map[string]map[string]string{
 		"internal/engine/upkeep": "the doctor's operations and findings",
 		"internal/harness":       "which harness it is about, and its words",
 		"internal/install":       "what tt install writes for harnesses and git",
+		"internal/plainfile":     "what failed about a file, without its path",
 		"internal/term":          "pages, tables, text that is safe",
 		"internal/workspace":     "which workspace a path means",
 		"stick":                  "errors and words",

@@ -23,6 +23,7 @@ import (
 // Cmd makes tt doctor.
 func Cmd(a *app.Run) *cobra.Command {
 	var adopt, setAside, all, fix, yes bool
+	var file string
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check tt and its database for problems", Args: app.NoArgs,
 		Long: "Check the data directory, the database and whether it has lost anything, whether commands " +
@@ -36,7 +37,8 @@ func Cmd(a *app.Run) *cobra.Command {
 			"kept, and rooms begin anew. If the database has lost its last changes, you don't have to do\n" +
 			"anything: the next command that writes ends all turns, and continues with numbers above all\n" +
 			"that were given out.\n\n" +
-			"With --fix, a person repairs what tt can repair: for each finding tt says what it would do, and asks.",
+			"With --fix, a person repairs what tt can repair: for each finding tt says what it would do, and asks.\n" +
+			"For a bug report, --report report.json writes what was found, without paths and texts of yours.",
 	}
 
 	c.Flags().BoolVar(&adopt, "adopt", false,
@@ -46,6 +48,8 @@ func Cmd(a *app.Run) *cobra.Command {
 	c.Flags().BoolVar(&fix, "fix", false,
 		"repair what can be repaired, such as a room that its log brings back; only a person may")
 	c.Flags().BoolVar(&yes, "yes", false, "with --fix: don't ask")
+	c.Flags().StringVar(&file, "report", "",
+		"write what was found into this new file for a bug report, without paths and texts of yours")
 	c.Flags().BoolVar(&all, "all", false, "list everything that a check found, not only the first")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -60,14 +64,14 @@ func Cmd(a *app.Run) *cobra.Command {
 
 			// Checks take seconds on a slow disk, so a line says which one runs.
 			checks := showsCheck(a, l)
-			file, err := a.FileDatabase()
+			configured, err := a.FileDatabase()
 			if err != nil {
 				return DoctorResult{}, err
 			}
 
 			ask := confirmRepairs(a)
 			res, err := e.Doctor(c.Context(), upkeep.DoctorParams{
-				Caller: by, Adopt: adopt, SetAside: setAside, Configured: file, Shows: checks,
+				Caller: by, Adopt: adopt, SetAside: setAside, Configured: configured, Shows: checks,
 				Fix: fix, Confirm: func(r upkeep.Repair) (bool, error) { return yes || ask(r), nil },
 			})
 			if err != nil {
@@ -79,23 +83,33 @@ func Cmd(a *app.Run) *cobra.Command {
 				a.Status = stick.ExitEnvironment
 			}
 
-			// The server of MCP that harnesses start is in it, and they show nobody why a server ends.
-			if a.LacksFull() {
-				res.Findings = append(res.Findings, core.Finding{
-					Check: "program", Status: core.FindingWarning, Fix: app.FullFix(),
-					Detail: stick.Wordsf("%s isn't beside %s: tt watch, serve, notify and mcp need it", app.FullName, a.Exe),
-				})
-			}
-
+			res.Findings = append(res.Findings, checkProgram(a)...)
 			checks("harnesses")
-			return DoctorResult{
+			found := DoctorResult{
 				res, checkHarnesses(c.Context(), a, res.Hooks), otherPrograms(c.Context(), a),
 				setup.GitStatus(c.Context(), a), hooklog.ReadFaults(a, a.NewPage().Now), hooklog.RefusedHooks(a, a.NewPage().Now),
-			}, nil
+				file,
+			}
+			if file != "" {
+				err = writeReport(a, file, found)
+			}
+			return found, err
 		}, func(p *term.Page, res DoctorResult) { showDoctor(p, res, all) })
 	}
 
 	return c
+}
+
+// checkProgram says whether the program is whole. The server of MCP that harnesses start is in the part that may
+// be missing, and they show nobody why a server ends.
+func checkProgram(a *app.Run) []core.Finding {
+	if !a.LacksFull() {
+		return nil
+	}
+	return []core.Finding{{
+		Check: "program", Status: core.FindingWarning, Fix: app.FullFix(),
+		Detail: stick.Wordsf("%s isn't beside %s: tt watch, serve, notify and mcp need it", app.FullName, a.Exe),
+	}}
 }
 
 // DoctorResult is what the doctor found in the program and in harnesses.
@@ -106,6 +120,7 @@ type DoctorResult struct {
 	Git       *install.GitStatus    `json:"git,omitempty"`           // the hooks of the repository of the working directory
 	Log       *hooklog.Faults       `json:"log,omitempty"`           // what hooks couldn't say when they failed
 	Refused   []hooklog.RefusedHook `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
+	Report    string                `json:"report,omitempty"`        // the file that was written for a bug report
 }
 
 // showDoctor shows what the doctor found, with all of each check or only the first.
@@ -141,6 +156,10 @@ func showDoctor(p *term.Page, res DoctorResult, all bool) {
 	hooklog.ShowFaults(p, res.Log)
 	for _, r := range res.Refused {
 		p.Linef("%-8s %-12s %s", core.FindingWarning, "hooks", hooklog.SayRefused(p, r))
+	}
+
+	if res.Report != "" {
+		p.Linef("wrote %s, without paths and texts of yours; read it before you send it", term.FileName(res.Report))
 	}
 }
 

@@ -41,6 +41,9 @@ type DoctorResult struct {
 
 	// Hooks says when a hook of each harness last ran in a room. A harness whose hooks never ran isn't in it.
 	Hooks map[string]stick.Time `json:"-"`
+
+	// Paths are the workspaces of all rooms, which a report leaves out.
+	Paths []string `json:"-"`
 }
 
 // The checks whose findings the doctor can repair.
@@ -119,7 +122,7 @@ func (u *Upkeep) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 		res.Findings = append(res.Findings, f)
 	}
 
-	res.Hooks = u.lastHooks(ctx, p.Caller)
+	res.Hooks, res.Paths = u.lastHooks(ctx, p.Caller), u.workspacePaths(ctx, p.Caller)
 	return res, nil
 }
 
@@ -148,6 +151,27 @@ func (u *Upkeep) lastHooks(ctx context.Context, by core.Caller) map[string]stick
 	}
 
 	return last
+}
+
+// workspacePaths returns the paths of all rooms that can be read.
+func (u *Upkeep) workspacePaths(ctx context.Context, by core.Caller) (paths []string) {
+	db, err := u.core.Open(ctx, false)
+	if err != nil {
+		return nil
+	}
+
+	err = u.core.View(ctx, db, by, func(tx *store.Tx, _ *core.Probes) error {
+		rooms, err := tx.Rooms(nil, "")
+		for _, r := range rooms {
+			paths = append(paths, r.Path)
+		}
+		return err
+	})
+	if err != nil {
+		return nil // checkDatabase reports the error
+	}
+
+	return paths
 }
 
 func (u *Upkeep) checkFileSystem(context.Context) core.Finding {
