@@ -71,7 +71,8 @@ func ReadBroken(ctx context.Context, opt Options) (all Salvage, err error) {
 	}
 	defer s.remove()
 
-	for _, name := range []string{FileName, FileName + sqlite.LogSuffix} {
+	// By the numbers, what belongs to another database is refused in the copy, too.
+	for _, name := range []string{FileName, FileName + sqlite.LogSuffix, IssuedName} {
 		err := copyFile(filepath.Join(opt.Dir, name), filepath.Join(s.dir, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return all, ErrBackupFile(opt.Dir, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/store"
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
@@ -223,4 +224,26 @@ func TestSalvage_BrokenLog(t *testing.T) {
 	if cut != 1 {
 		t.Errorf("%d rooms lost events", cut)
 	}
+}
+
+// TestSalvage_LogOfAnother: nothing is read of a database beside the log of another one, because the right log can
+// still be put back.
+func TestSalvage_LogOfAnother(t *testing.T) {
+	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
+		l := live(t, db)
+		dir := filesLeft(t, l.now)
+		copyFiles(t, l.other, dir, store.FileName+"-wal")
+
+		if s, err := store.ReadBroken(ctx, store.Options{Dir: dir}); err == nil {
+			t.Errorf("of the files it reads %d events", s.Events())
+		}
+		opened, err := store.Open(ctx, store.Options{Dir: dir}, false)
+		if err != nil {
+			return
+		}
+		defer opened.Close()
+		if s, err := opened.ReadSalvage(ctx); err == nil {
+			t.Errorf("it reads %d events", s.Events())
+		}
+	})
 }

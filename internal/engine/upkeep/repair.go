@@ -72,9 +72,10 @@ func (u *Upkeep) planModes() (plan []Repair) {
 // isn't enough, what can be read comes into a new database.
 func (u *Upkeep) planDatabase(ctx context.Context) []Repair {
 	db, err := u.core.Open(ctx, false)
+	e := stick.AsError(err)
 	switch {
-	case stick.CodeOf(err) == stick.CodeDatabaseCorrupt:
-		return u.planSalvage(ctx, nil, stick.AsError(err).Words())
+	case store.IsDamage(err) && isOfOneDatabase(e):
+		return u.planSalvage(ctx, nil, e.Words())
 	case err != nil:
 		return nil
 	}
@@ -87,6 +88,12 @@ func (u *Upkeep) planDatabase(ctx context.Context) []Repair {
 		return u.planMends(ctx, db)
 	}
 	return u.planSalvage(ctx, db, stick.Words(found[0])+moreText(len(found)-1))
+}
+
+// isOfOneDatabase reports whether files are damaged that belong together. Others can still be put back, which an
+// error says that names the missing one.
+func isOfOneDatabase(e *stick.Error) bool {
+	return e.Code == stick.CodeDatabaseCorrupt && e.Fields["path"] == nil
 }
 
 // planMends finds the rooms that their logs can bring back.
