@@ -178,7 +178,7 @@ func (r *Room) needOf(t *task.TaskView, next stick.Words) (presence.Need, bool) 
 	case hasComeBack(t) && r.HasLostWorker(t):
 		return need(presence.NeedTask, "%s came back (%s), and its worker is gone", t.TaskID, t.Cause)
 	case t.Warning != "":
-		return need(presence.NeedTask, "%s doesn't get on: %s", t.TaskID, t.Warning)
+		return need(presence.NeedTask, "%s is stuck: %s", t.TaskID, t.Warning)
 	case t.State == stick.TaskFailed && t.Cause != stick.CauseCancelled && t.Reason != "":
 		happened := stick.Words("has failed")
 		if t.Cause == stick.CauseRolledBack {

@@ -58,7 +58,7 @@ func keyActions() []action {
 		},
 		{"m", wordIf("merge", isApproved), "merge an approved task", mergeTask, true},
 		{"b", wordIf("bring back", hasRescue), "bring back what a rescue holds", restoreRescue, true},
-		{"u", wordIf("undo", canUndo), "take back what the selected tool call has changed", undoCall, true},
+		{"u", wordIf("undo", canUndo), "undo what the selected tool call has changed", undoCall, true},
 		{
 			"s", sendWord,
 			"send a message: to the agent, or to everybody in the room; or answer one", sendMessage, true,

@@ -88,7 +88,7 @@ func shop() *monitor.Room {
 		presence.NewNeed(presence.NeedReview, "ui-7/1", before(4*time.Minute), nil, "ui-7 waits for a review").About("claude:0d12", "ui-7"),
 		presence.NewNeed(presence.NeedTask,
 			"ui-8/1", before(2*time.Hour), nil,
-			"ui-8 doesn't get on: its command has ended with exit status 1 after 2 min").About("codex:77e0", "ui-8"),
+			"ui-8 is stuck: its command has ended with exit status 1 after 2 min").About("codex:77e0", "ui-8"),
 	}
 
 	return r
