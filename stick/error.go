@@ -145,7 +145,7 @@ var Codes = []CodeInfo{
 	{CodePaused, ExitRefused, true, "a person has paused the room"},
 	{CodeKicked, ExitRefused, false, "the member was removed from the room"},
 	{CodeMemberPresent, ExitRefused, false, "the member isn't gone"},
-	{CodeNotFound, ExitNotFound, false, "there is nothing of that name or number in the room"},
+	{CodeNotFound, ExitNotFound, false, "the room has nothing of that name or number"},
 	{CodeNoRecipient, ExitRefused, false, "no recipient of the message is in the room"},
 	{CodeMessageTooLarge, ExitUsage, false, "the message or note is too long"},
 	{CodeReadForbidden, ExitRefused, false, "only a recipient can read a message"},

@@ -134,7 +134,7 @@ var ContractFields = []ContractField{
 	{Incursion, "resolution_hint", "how it could be resolved", func(c *Contract) *string { return &c.Resolution }},
 	{Resume, "reason", "why it was resumed", func(c *Contract) *string { return &c.ResumeReason }},
 	{Resume, "prior_session", "whose work it was", func(c *Contract) *string { return &c.PriorSession }},
-	{Resume, "adopted_identity", "who goes on with it", func(c *Contract) *string { return &c.Adopted }},
+	{Resume, "adopted_identity", "who continues the work", func(c *Contract) *string { return &c.Adopted }},
 	{Resume, "evidence", "what shows that it was safe", func(c *Contract) *string { return &c.Evidence }},
 }
 

@@ -161,21 +161,22 @@ var PolicyKeys = []PolicyKey{
 	},
 	{
 		Name: "enforce",
-		Meaning: "who may edit without the stick: off everybody, warn everybody, who is told so, scopes those who have reserved the path, " +
-			"stick nobody; only a person may relax it",
+		Meaning: "who may edit without the stick: with off and warn everybody, but warn tells them; with scopes those " +
+			"who have reserved the path; with stick nobody; only a person may relax it",
 		words: strictnessWords(), word: func(p *Policy) *string { return (*string)(&p.Enforce) },
 	},
 	{
 		Name: "enforce_checkouts",
-		Meaning: "where the members have several checkouts, in which of them edits need the stick: holder in its holder's, all in each; " +
+		Meaning: "where edits need the stick if the members have several checkouts: holder means only in the " +
+			"holder's, all means in each; " +
 			"only a person may relax it",
 		words: []string{string(HolderCheckout), string(AllCheckouts)},
 		word:  func(p *Policy) *string { return (*string)(&p.EnforceCheckouts) },
 	},
 	{
 		Name: "snapshots",
-		Meaning: "whether uncommitted work is copied before and after the calls of agents' tools, and at a takeover: on, or off nothing is, " +
-			"and what a command takes away is lost; only a person may switch it off",
+		Meaning: "whether tt copies uncommitted work before and after agents' tool calls, and at a takeover: on or off; " +
+			"with off, work that a command destroys is lost; only a person may switch it off",
 		words: []string{string(SnapshotsOn), string(SnapshotsOff)},
 		word:  func(p *Policy) *string { return (*string)(&p.Snapshots) },
 	},

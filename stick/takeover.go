@@ -248,7 +248,7 @@ func pendingAt(d Deadline, now Time) Time {
 // errPriorOwner refuses a because others come first until the given time.
 func (r Room) errPriorOwner(until, now Time) *Error {
 	return r.WithStickFacts(Errorf(CodePriorOwner, "you had the stick last, so others come first; %s", r.Holder(now)).
-		Hintf("if nobody takes it, you can in %s; until then %s",
+		Hintf("if nobody takes it, you can take it in %s; until then %s",
 			timeLeft(until.Sub(now)), r.NextStep())).With("opens_at", until)
 }
 
@@ -286,7 +286,7 @@ func (r Room) errNotOpen(s *Probed, now Time) *Error {
 
 	switch t.State {
 	case Owned:
-		e.Hintf("if %s does nothing, you can in %s at the earliest; until then %s",
+		e.Hintf("if %s does nothing, you can take over in %s at the earliest; until then %s",
 			t.Owner, timeLeft(at.Sub(now)), r.NextStep())
 	case Reserved:
 		e.Hintf("%s has %s left to take the stick; %s", t.ReservedFor, timeLeft(at.Sub(now)), r.NextStep())

@@ -203,7 +203,7 @@ func TestTakeover(t *testing.T) {
 			"current_owner": "a", "current_turn_id": 1, "opens_at": f.Now.Add(sticktest.Limit),
 		})
 		sticktest.Says(t, err, "you can't take over yet: a has just taken the stick, and nothing shows that it has stopped",
-			`if a does nothing, you can in 45 min at the earliest; until then wait: tt wait; ask: tt msg send a "…"`)
+			`if a does nothing, you can take over in 45 min at the earliest; until then wait: tt wait; ask: tt msg send a "…"`)
 		f.Passes("b").WithMembers("c")
 		_, err = f.Takes("c")
 		sticktest.Refused(t, err, stick.CodeTakeoverNotAvailable, map[string]any{
@@ -221,7 +221,7 @@ func TestTakeover(t *testing.T) {
 			"opens_at": f.Now.Add(sticktest.Grace),
 		})
 		sticktest.Says(t, err, "you can't take over yet: a looks idle, and still has time to answer that",
-			`if a does nothing, you can in 10 s at the earliest; until then wait: tt wait; ask: tt msg send a "…"`)
+			`if a does nothing, you can take over in 10 s at the earliest; until then wait: tt wait; ask: tt msg send a "…"`)
 		sticktest.Equal(t, "told", f.Log[len(f.Log)-1].Type, stick.EventOwnerIdle)
 
 		if _, err = f.After(sticktest.Grace).Takes("b"); err != nil {
@@ -239,7 +239,7 @@ func TestTakeover(t *testing.T) {
 		})
 
 		sticktest.Says(t, err, "you can't take over yet: a has held the stick for 45 min, and nothing shows that it has stopped",
-			`if a does nothing, you can in 1 h at the earliest; until then wait: tt wait; ask: tt msg send a "…"`)
+			`if a does nothing, you can take over in 1 h at the earliest; until then wait: tt wait; ask: tt msg send a "…"`)
 		sticktest.Equal(t, "a wait checks again", f.Deadline("b"), 2*time.Hour-sticktest.Limit-sticktest.Grace)
 		f.After(2*time.Hour - sticktest.Limit - sticktest.Grace)
 		sticktest.Equal(t, "since", f.Opening(f.Probed, f.Now).Since, f.Now)
@@ -403,10 +403,10 @@ func TestTakeover(t *testing.T) {
 		sticktest.Refused(t, err, stick.CodePriorOwner, map[string]any{"opens_at": f.Now.Add(2 * time.Second)})
 
 		sticktest.Says(t, err, "you had the stick last, so others come first; the stick is reserved for b, who was named 20 min ago",
-			"if nobody takes it, you can in 2 s; until then wait for your turn: tt wait")
+			"if nobody takes it, you can take it in 2 s; until then wait for your turn: tt wait")
 		_, err = f.After(2*time.Second - sticktest.Moment).Takes("a")
 		sticktest.Says(t, err, "you had the stick last, so others come first; the stick is reserved for b, who was named 20 min ago",
-			"if nobody takes it, you can in a moment; until then wait for your turn: tt wait")
+			"if nobody takes it, you can take it in a moment; until then wait for your turn: tt wait")
 		if _, err := f.After(sticktest.Moment).Takes("a"); err != nil {
 			t.Error(err)
 		}

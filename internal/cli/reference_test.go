@@ -288,9 +288,9 @@ func (g *reference) errors() string {
 	end := g.page("Errors", `A command that fails prints one line on standard error, and mostly a second one with the next safe step. With `+"`--json`"+`
 or `+"`TT_JSON=1`"+` it is one JSON object instead: `+"`error`, `message`, `hint`"+` and the facts below. Standard output stays empty.
 
-A failure means that nothing of what was asked was done. Two things are left by commands that don't exit with 0 all the
-same: `+"`tt try`"+` and `+"`tt wait`"+` have joined the room when they end without the turn, and `+"`tt take`"+` on an owner that only looks idle
-is refused and tells the owner so ([why](../decisions/turns-and-takeovers.md#takeovers-and-offers)).`)
+A failure means that nothing of what was asked was done. There are two exceptions.
+`+"`tt try`"+` and `+"`tt wait`"+` have joined the room even if they end without the turn. `+"`tt take`"+` on an owner that only
+looks idle is refused, and tells the owner so ([why](../decisions/turns-and-takeovers.md#takeovers-and-offers)).`)
 
 	g.line("\n## Exit statuses")
 	var rows [][]string
@@ -425,7 +425,7 @@ func (g *reference) room() string {
 	for _, e := range []struct{ title, intro, typ string }{
 		{
 			"States of a message",
-			"At one recipient. The first three follow each other and never go back; the others end what is owed.",
+			"One for each recipient. The first three follow each other and never go back. With the others, nothing more is expected of the recipient.",
 			"ReceiptState",
 		},
 		{"Delivery", "How a message reaches a recipient, told to its sender.", "Delivery"},
@@ -726,7 +726,7 @@ func (g *reference) environment() string {
 	}
 
 	g.table([]string{"variable", "meaning"}, rows...)
-	g.line("\n## Harnesses\n\nBy these variables a harness tells the commands that it runs which session they belong to, or that they run inside of it.\nThey are believed when that harness is the nearest among the command's ancestors, or when no ancestor that can be\nseen is a harness and there is no terminal, or not all can be seen. `tt whoami --explain` tells what was found.")
+	g.line("\n## Harnesses\n\nBy these variables a harness tells the commands that it runs which session they belong to, or that they run inside of it.\ntt believes them if that harness is the nearest one among the command's ancestors. If it sees no harness among them, it\nbelieves the variables if there is no terminal, or if it can't see all ancestors. `tt whoami --explain` shows what it found.")
 	rows = nil
 	for _, r := range harness.Rows {
 		list := func(names []string) string { return code(strings.Join(names, "`, `")) }
@@ -748,7 +748,7 @@ Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has m
 	g.table([]string{"file", "what it is"},
 		[]string{
 			"`rooms.sqlite`",
-			"the database, with `rooms.sqlite-wal` and `rooms.sqlite-shm` beside it, which stay between commands: the newest commits are in the first of them. To copy the database, stop everything that uses it, and copy all three, and `issued`. A log without its database, or beside an empty one, is refused",
+			"the database, with `rooms.sqlite-wal` and `rooms.sqlite-shm` beside it, which stay between commands: the newest commits are in the first of them. To copy the database, stop everything that uses it, and copy all three, and `issued`. tt refuses a log whose database is missing or empty",
 		},
 		[]string{
 			"`issued`",
@@ -767,7 +767,7 @@ Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has m
 			"`postgres/`",
 			"a folder for each PostgreSQL database that this host uses: `witness.lock`, held by the process that hears what other hosts commit; `heard`, which it renews while it does; a file for each wait that may have a connection, locked while it has one",
 		},
-		[]string{"`bells/`", "an empty file for each room; closing it wakes who waits there"},
+		[]string{"`bells/`", "an empty file for each room; closing it wakes everybody who waits there"},
 		[]string{"`waits/`", "a locked file for each wait that is blocked now"},
 		[]string{
 			"`connections/`",
@@ -778,7 +778,7 @@ Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has m
 			"a file for each task and for each branch that tasks are merged into, locked while a command is at work on it",
 		},
 		[]string{"`blobs/`", "outputs of gates, of workers' commands and of evidence, by their SHA-256"},
-		[]string{"`tt.log`, `tt.log.1`", "what hooks couldn't do, a line each; the second file is the older one"},
+		[]string{"`tt.log`, `tt.log.1`", "what hooks failed to do, one line each; the second file is the older one"},
 		[]string{"`update-migrations.log`", "the entries of the npm program that `tt install` removed"},
 	)
 

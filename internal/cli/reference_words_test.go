@@ -136,7 +136,7 @@ var results = map[string][]any{
 var facts = map[string]string{
 	"agent_id":        "the agent that it is about",
 	"asked":           "the pattern that was asked for",
-	"author":          "the agent that worked on the task, whom the reviewer is or was started by",
+	"author":          "an agent that worked on the task: the reviewer, or the one that started the reviewer",
 	"call_id":         "the tool call that it is about",
 	"candidates":      "the members, or the ids, that a short name matches",
 	"checkout":        "the checkout of the rescue or call",
@@ -151,11 +151,11 @@ var facts = map[string]string{
 	"ended_by":        "the type of the event that ended the turn",
 	"changed_by":      "who has changed a file since the caller last saw it; absent if nobody knows",
 	"enforce":         "the room's policy for edits",
-	"example":         "a path that both patterns mean",
+	"example":         "a path that both patterns match",
 	"field":           "the flag, parameter or part of the handoff that is wrong",
 	"handoff":         "the handoff with which the turn ended, or null",
 	"file_system":     "the type of the file system",
-	"left_out":        "those whom it was meant for and who are gone",
+	"left_out":        "intended recipients that are gone",
 	"line":            "the line of the file that can't be read",
 	"max":             "how many bytes fit",
 	"message_id":      "the message that it is about",
@@ -176,10 +176,10 @@ var facts = map[string]string{
 	"left":            "what is left in progress or in the way, by exit status 8",
 	"report":          "the sum of what the gate printed: `tt task show --output`",
 	"seen":            "the commit that was seen or approved",
-	"state":           "how the task stands",
+	"state":           "the task's state",
 	"task_id":         "the task",
 	"worker":          "whose task it is",
-	"worktree":        "the worktree that the caller is kept to",
+	"worktree":        "the worktree that the caller has to stay in",
 	"of":              "whose uncommitted work it is",
 	"command":         "the command that was refused",
 	"key":             "the key of .talking-stick.toml that it is about, with its section",
@@ -202,7 +202,7 @@ var facts = map[string]string{
 	"pid":             "the process that is in the way",
 	"program":         "the program of the forge: gh or glab",
 	"signer":          "the program by which git couldn't sign a commit",
-	"waited_for":      "what a git was still waiting for when its time was over",
+	"waited_for":      "what git was still waiting for when its time ran out",
 	"remote":          "a remote of the repository",
 	"reservation_id":  "the reservation that is in the way",
 	"reserved_for":    "for whom the stick is reserved",
@@ -241,7 +241,7 @@ var words = map[string]string{
 	"LeaseKeeper.heartbeat": "only the owner's own calls",
 
 	"Verdict.alive":   "a process proves it",
-	"Verdict.gone":    "every recorded process has ended and proves by that that the member has",
+	"Verdict.gone":    "every recorded process has ended, which proves that the member is gone",
 	"Verdict.unknown": "anything else; it is never treated as gone",
 
 	"Purpose.work":   "it wants the turn",
@@ -256,7 +256,7 @@ var words = map[string]string{
 	"Role.helper":  "it works beside the primary, and leaves alone what is the primary's",
 
 	"StartKind.fresh":    "nothing was left behind",
-	"StartKind.recover":  "the primary before left its context file and never ended its session",
+	"StartKind.recover":  "the previous primary left its context file and never ended its session",
 	"StartKind.helper":   "another agent is the primary, or a helper was asked for",
 	"StartKind.continue": "the same session goes on",
 	"StartKind.promoted": "a helper became the primary (`tt session promote`); only in the log",
@@ -264,8 +264,8 @@ var words = map[string]string{
 	"Order.fair":     "the member that has gone longest without holding the stick",
 	"Order.sequence": "the next member in the order of joining, or in the order set by `tt reorder`",
 
-	"Proof.session":       "it and the session end together: its life keeps, its end frees",
-	"Proof.carrier":       "it carries sessions and outlives them: its life says nothing, its end frees",
+	"Proof.session":       "it ends with the session: while it runs the session lives, and when it ends the session has ended",
+	"Proof.carrier":       "it carries sessions and outlives them: while it runs that says nothing, but when it ends they have ended",
 	"ReceiptState.unread": "the recipient hasn't opened it",
 	"ReceiptState.read":   "the recipient opened it, which accepts nothing",
 	"ReceiptState.acked":  "the recipient accepted it",
@@ -279,7 +279,7 @@ var words = map[string]string{
 	"TaskState.COMPLETED":  "the branch that it was meant for contains it",
 	"TaskState.FAILED":     "it was abandoned, cancelled, or reverted",
 
-	"Proof.turn": "it comes and goes, as a person's shell does: its life keeps, its end says nothing",
+	"Proof.turn": "it comes and goes, as a person's shell does: while it runs the session lives, but its end says nothing",
 }
 
 // common explains the fields that mean the same wherever they are.

@@ -234,7 +234,7 @@ var changing = []struct {
 	{regexp.MustCompile(`\bsince (just now|\d+ s)`), "since 12 s"},
 	{regexp.MustCompile(`\bhas (just taken the stick|held the stick for \d+ s)`), "has just taken the stick"},
 	{regexp.MustCompile(`\b(just now|\d+ s ago)`), "just now"},
-	{regexp.MustCompile(`\byou can in (a moment|\d+ s)`), "you can in 6 s"},
+	{regexp.MustCompile(`\byou can take it in (a moment|\d+ s)`), "you can take it in 6 s"},
 	{regexp.MustCompile(`\b([0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})\b`), "3f9a12bc…"},
 	{regexp.MustCompile(`\b(commit|at|--output) ([0-9a-f]{12}|[0-9a-f]{10})\b`), "$1 3f9a12bc"},
 	// texts have names, JSON has ids

@@ -42,7 +42,7 @@ func ParsePriority(s string) (p stick.Priority, err error) {
 	if s == "" || p.UnmarshalText([]byte(s)) == nil {
 		return p, nil
 	}
-	return p, stick.Errorf(stick.CodeUsage, "%q is no priority", stick.Clip(s, 40)).With("field", "priority").
+	return p, stick.Errorf(stick.CodeUsage, "there is no priority %q", stick.Clip(s, 40)).With("field", "priority").
 		Hintf("use one of %s", stick.Words(strings.Join(stick.Priorities(), ", ")))
 }
 

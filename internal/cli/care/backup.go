@@ -20,10 +20,12 @@ func BackupCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "backup [file]", Short: "Back up the rooms, their logs, messages and tasks",
 		Args: app.ArgsBetween(0, 1, "a file"),
-		Long: "Back up the database and the output of gates into one file, while agents go on working. The backup\n" +
-			"has everything that was committed before it began. tt checks it as tt doctor checks a database\n" +
-			"before it names the file. Without a file it goes to backups in the data directory.\n\n" +
-			"Files and branches are in git and aren't in it. Copies of uncommitted work are, with --rescues.",
+		Long: "Back up the database and the output of gates into one file, while agents go on working. It\n" +
+			"contains everything that tt had recorded when it began. tt checks the backup, as tt doctor checks\n" +
+			"a database, before it gives the file its name. If you name no file, it goes into the directory\n" +
+			"backups in the data directory.\n\n" +
+			"Your files and branches aren't in it: they are in git. With --rescues, the copies of uncommitted\n" +
+			"work are.",
 	}
 
 	c.Flags().BoolVar(&p.Force, "force", false, "replace the file if it exists")

@@ -18,8 +18,8 @@ func ExportCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "export", Short: "Write the whole log of a room as JSON lines", Args: app.NoArgs,
 		Long: "Write the whole log of the room to standard output: a line about the room, then a line for each\n" +
-			"event, as tt events --json has it, with its sum. tt import makes the room elsewhere. The format is\n" +
-			"in docs/PROTOCOL.md, and fields are only ever added to it. The output of gates isn't in it.",
+			"event, as tt events --json prints it, with its checksum. tt import makes the room elsewhere. The format is\n" +
+			"in docs/PROTOCOL.md, and new versions only add fields. The output of gates isn't in it.",
 	}
 
 	place := app.AddPlaceFlags(c)
@@ -47,11 +47,11 @@ func ExportCmd(a *app.Run) *cobra.Command {
 // ImportCmd makes tt import.
 func ImportCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
-		Use: "import <file>", Short: "Make a room by its exported log", Args: app.ArgsBetween(1, 1, "a file"),
+		Use: "import <file>", Short: "Make a room from its exported log", Args: app.ArgsBetween(1, 1, "a file"),
 		Long: "Make the room that tt export wrote, with its turns, messages, notes and tasks. Only a\n" +
-			"person may. tt checks the sums of the log, and that the room is what the log says. It refuses a\n" +
+			"person may. tt checks the checksums of the log, and that the room follows from it. It refuses a\n" +
 			"room that is here already, and one whose event numbers are in use: events are never renumbered.\n" +
-			"A turn that was held, and reservations, end. A - reads standard input.",
+			"Turns and reservations end. A - reads standard input.",
 		RunE: func(c *cobra.Command, args []string) error {
 			from := a.Input()
 			if args[0] != "-" {

@@ -20,14 +20,15 @@ func PruneCmd(a *app.Run) *cobra.Command {
 	p := upkeep.PruneParams{}
 	c := &cobra.Command{
 		Use: "prune", Short: "Show how much is stored, and remove what nobody needs", Args: app.NoArgs,
-		Long: "Show how much the data directory has, and what can go: rooms that are closed, or whose workspace is\n" +
-			"gone, with their logs, messages, notes and tasks; outputs of gates that nothing names; databases\n" +
-			"that tt restore or tt doctor put aside. Nothing goes to which something has happened in the last 90 days.\n\n" +
-			"With --yes it is removed for good. Only a person may do that. To keep a log, export it first (tt export).",
+		Long: "Show how much the data directory holds, and what can be removed: rooms that are closed, or whose\n" +
+			"workspace is gone, with their logs, messages, notes and tasks; outputs of gates that nothing names; databases\n" +
+			"that tt restore or tt doctor put aside. Anything in which something happened in the last 90 days stays.\n\n" +
+			"With --yes, tt removes all of this for good. Only a person may do that. To keep a log, export it\n" +
+			"first (tt export).",
 	}
 
 	c.Flags().BoolVar(&p.Remove, "yes", false, "remove it")
-	c.Flags().StringVar(&age, "older-than", "", "for how long nothing has happened to what goes, such as 30d (default: 90d)")
+	c.Flags().StringVar(&age, "older-than", "", "remove only what has been inactive for this long, such as 30d (default: 90d)")
 	c.Flags().StringVar(&room, "room", "", "only the room with this id, or the start of it")
 
 	c.RunE = func(c *cobra.Command, args []string) error {

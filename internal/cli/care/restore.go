@@ -20,11 +20,11 @@ func RestoreCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "restore [file]", Short: "Restore a backup, or list the backups",
 		Args: app.ArgsBetween(0, 1, "a file"),
-		Long: "Put a backup in the place of the database. Only a person may. tt first checks the backup, shows what\n" +
+		Long: "Replace the database with a backup. Only a person may do that. tt first checks the backup, shows what\n" +
 			"it would replace, and asks. It keeps the database that was there. Your files and branches stay\n" +
 			"as they are.\n\n" +
 			"All turns and reservations end, waiting commands end, and handoffs stay. New turns and events get\n" +
-			"numbers above all that were given out. Without a file, list the backups in the data directory.",
+			"numbers higher than any used before. Without a file, list the backups in the data directory.",
 	}
 
 	c.Flags().BoolVar(&yes, "yes", false, "don't ask")

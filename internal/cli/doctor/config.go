@@ -121,19 +121,19 @@ var Variables = []struct{ Name, Meaning string }{
 	{
 		"TALKING_STICK_DATABASE_URL",
 		"the address of a PostgreSQL database, such as `postgres://ann@host/project`, " +
-			"instead of the file in the data directory; what is of this host stays there",
+			"instead of the file in the data directory; files about this host alone stay there",
 	},
-	{"XDG_DATA_HOME", "without it, the database lies in `talking-stick` in this directory (Linux, macOS); " +
-		"ignored where it is relative"},
+	{"XDG_DATA_HOME", "without `TALKING_STICK_DATA_DIR`, the database is in `talking-stick` in this directory " +
+		"(Linux, macOS); ignored if it is relative"},
 	{"APPDATA", "the same on Windows"},
 	{"TT_HARNESS_AGENT_ID", "act under this name, like `--as`, which comes first; it changes the name only"},
-	{"AI_AGENT_ID", "asks for the name of a helper's context file; it never names the member"},
-	{"AI_HELPER", "a session that begins is a helper's, unless it is `0` or `false`; " +
-		"one that was promoted stays the primary's"},
+	{"AI_AGENT_ID", "the name for a helper's context file; it never names the member"},
+	{"AI_HELPER", "a session that starts is a helper's, unless this is `0` or `false`; " +
+		"a session that was promoted stays the primary's"},
 	{"TMUX", "`tt helper` opens a window where it is set, and `tt watch` goes to the pane of an agent"},
 	{"TERM_PROGRAM", "how the terminal shows a notice on the desktop; so do TERM, KITTY_WINDOW_ID, " +
 		"ConEmuPID and VTE_VERSION"},
-	{"TT_TASK", "marks what a command runs that `tt task new --run` started: `<room>/<task>/<attempt>`, " +
+	{"TT_TASK", "set for everything that runs under the command of `tt task new --run`: `<room>/<task>/<attempt>`, " +
 		"as in `room/ui-7/2`. The commands of the worker are fenced with that attempt, as by `--attempt`"},
 	{"TT_OFF", "hooks say and do nothing, unless it is `0` or `false`"},
 	{"PATH", "where `tt install` finds the path under which harnesses are to call the program"},
@@ -147,7 +147,8 @@ var Variables = []struct{ Name, Meaning string }{
 	{"TT_TRACE", "the absolute path of a file to which each wait adds a line of JSON when it reads its " +
 		"room, and each operation when it probes processes or runs a transaction again"},
 	{"TT_JSON", "print JSON, like `--json`, unless it is `0` or `false`"},
-	{"PAGER", "what shows a person an answer that is longer than the terminal, `less` without it; `cat` for none"},
+	{"PAGER", "the program that shows people answers longer than the terminal " +
+		"(default `less`; `cat` shows them whole)"},
 	{"NO_COLOR", "no colours, unless `--color always` is given"},
 	{"TERM", "`dumb`: the line on standard error that says what a command is doing is left out, " +
 		"and `tt watch` prints once"},

@@ -33,10 +33,10 @@ func Cmd(a *app.Run) *cobra.Command {
 			"when a hook last ran, and whether its shell finds tt and opens the same database. The exit " +
 			"status is 7 if the data directory,\n" +
 			"the database, writing or waking has a problem.\n\n" +
-			"If it finds a fault in the database, a person can start over with --set-aside: the files are\n" +
-			"kept, and rooms begin anew. If the database has lost its last changes, you don't have to do\n" +
-			"anything: the next command that writes ends all turns, and continues with numbers above all\n" +
-			"that were given out.\n\n" +
+			"If it finds a fault in the database, a person can start over with --set-aside: tt keeps\n" +
+			"the files, and you begin without rooms. If the database has lost its last changes, you don't have to do\n" +
+			"anything: the next command that writes ends all turns, and continues with numbers\n" +
+			"higher than any used before.\n\n" +
 			"With --fix, a person repairs what tt can repair: for each finding tt says what it would do, and asks.\n" +
 			"For a bug report, --report report.json writes what was found, without paths and texts of yours.",
 	}

@@ -39,7 +39,7 @@ func Cmd(a *app.Run) *cobra.Command {
 		Long: "Answer git's hook pre-commit, reference-transaction or pre-push: " +
 			"may this agent change the staged files, and are they its own;\n" +
 			"may it move the branch that is checked out; " +
-			"does its push carry along commits of other agents? If the room's policy says no,\n" +
+			"does its push include other agents' commits? If the room's policy says no,\n" +
 			"it says why and exits with 4. If the policy only warns, it says why and exits with 0. " +
 			"It never stops people. Outside of rooms,\n" +
 			"if anything fails, and after 100 ms, it prints nothing and exits with 0. " +

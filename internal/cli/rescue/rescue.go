@@ -126,7 +126,7 @@ func rescueShowCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "show <id> [path…]", Short: "Show which files a rescue holds",
 		Args: app.ArgsBetween(1, -1, "the id of a rescue"),
-		Long: "Show which files a rescue holds, how each of them was, and what is left out, " +
+		Long: "Show which files a rescue holds, what happened to each of them, and what was left out, " +
 			"with the reason. Paths are those that this command\n" +
 			"prints, or absolute ones; a directory means everything below it.",
 	}
@@ -212,7 +212,8 @@ func rescueDiffCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "diff <id> [path…]", Short: "Compare a rescue with the files that are there now",
 		Args: app.ArgsBetween(1, -1, "the id of a rescue"),
-		Long: "Show what restoring the files of a rescue would change: from what is there now to what was rescued.",
+		Long: "Show what tt rescue restore would change: the diff from the files as they are now to the " +
+			"rescued ones.",
 	}
 
 	path := app.AddPlaceFlags(c)

@@ -243,7 +243,7 @@ func showState(p *term.Page, res engine.GetRoomStateResult) {
 	}
 
 	if res.NoSnapshots {
-		p.Linef("snapshots are off: no copy is kept of uncommitted work that a command takes away")
+		p.Linef("snapshots are off: tt keeps no copy of uncommitted work that a command destroys")
 	}
 
 	p.Linef("members:")

@@ -199,7 +199,7 @@ func MayEditCmd(a *app.Run) *cobra.Command {
 		Use: "may-edit <path>…", Short: "Ask whether you may change paths now", Args: app.ArgsBetween(0, -1, ""),
 		Long: "Ask whether the room's policy enforce (tt policy) lets you change files now. " +
 			"Exit status 0 means yes, and 4 means no. With\n" +
-			"enforce=warn the answer is always yes, and says what is against the rules. " +
+			"enforce=warn the answer is always yes, and says which rule an edit would break. " +
 			"The hooks that tt install sets up ask the same before every edit.",
 	}
 

@@ -156,7 +156,7 @@ func showBriefing(p *term.Page, res roster.StartSessionResult, short bool) {
 	}
 
 	if res.NoSnapshots && !short {
-		p.Linef("%s Commit before you run what could take uncommitted work away.", noCopies)
+		p.Linef("%s Commit before you run a command that could destroy uncommitted work.", noCopies)
 	}
 
 	if res.Instructions != "" && !short {
@@ -186,7 +186,7 @@ func showRule(p *term.Page, res roster.StartSessionResult, wait term.Text) {
 }
 
 // noCopies says that the room makes no copies of uncommitted work.
-const noCopies term.Text = "This room has snapshots=off: no copy is kept of uncommitted work that a command takes away."
+const noCopies term.Text = "This room has snapshots=off: tt keeps no copy of uncommitted work that a command destroys."
 
 // enforcementText says what becomes of an edit without the stick, as a part of a sentence.
 func enforcementText(e stick.Enforce) term.Text {
@@ -194,7 +194,7 @@ func enforcementText(e stick.Enforce) term.Text {
 	case stick.EnforceWarn:
 		return "; hooks report other edits"
 	case stick.EnforceScopes:
-		return ", or an agent those that it has reserved (tt reserve); hooks stop other edits"
+		return ", and other agents only what they have reserved (tt reserve); hooks stop other edits"
 	case stick.EnforceStick:
 		return "; hooks stop other edits"
 	}
@@ -331,7 +331,8 @@ func showLeftDraft(p *term.Page, d *stick.Draft) {
 		return
 	}
 
-	p.Linef("%s saved a draft of its handoff in turn %d, %s, and gave none; %s brings it with the turn. %s",
+	p.Linef("%s saved a draft of its handoff in turn %d, %s, and left no handoff; %s gives you the draft with "+
+		"the turn. %s",
 		d.Agent, d.Turn, p.Ago(d.SavedAt), p.Next(stick.Cmd("tt wait")), harness.TheirWords)
 
 	// What comes next is what a session wants to know first.

@@ -44,7 +44,7 @@ func InitCmd(a *app.Run) *cobra.Command {
 	var show bool
 	c := &cobra.Command{
 		Use: "init", Short: "Set up a repository: its room, policy, git hooks and harnesses", Args: app.NoArgs,
-		Long: "Make the room of this repository, or join it. Say how far agents are held to turns, put " +
+		Long: "Make the room of this repository, or join it. Choose how strictly agents must take turns, put " +
 			"hooks into git, connect the harnesses\n" +
 			"found on this machine, and choose the branch that tasks are merged into and its gate, which " +
 			"go into .talking-stick.toml.\n\n" +
@@ -56,7 +56,8 @@ func InitCmd(a *app.Run) *cobra.Command {
 
 	f := c.Flags()
 	f.String("enforce", "",
-		"how far agents are held to turns: off, warn, scopes or stick (default: as the room says; a new one warns)")
+		"how strictly agents must take turns: off, warn, scopes or stick "+
+			"(default: keep the room's policy; a new room warns)")
 	f.Bool("git", true, "put hooks into git that ask whether an agent may commit")
 	f.String("harness", "",
 		"harnesses to connect, with commas between them, or none (default: those found on this machine)")

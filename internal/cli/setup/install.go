@@ -64,8 +64,8 @@ func InstallCmd(a *app.Run) *cobra.Command {
 			"They refuse an agent's commit if the room's\n" +
 			"policy doesn't let the agent edit, or if it includes what others edited; " +
 			"otherwise they run the hooks that were there\n" +
-			"before. With --pre-push, a third hook refuses an agent's push that carries along commits of " +
-			"others. tt install links adds the\n" +
+			"before. With --pre-push, a third hook refuses an agent's push that includes other agents' " +
+			"commits. tt install links adds the\n" +
 			"commands talking-stick, agent-roster, worker, review-gate and bb, which are tt under other names.\n\n" +
 			"Everything else in the files stays as it is. Before the first change of a file, " +
 			"a copy goes to the data directory.",
@@ -77,7 +77,7 @@ func InstallCmd(a *app.Run) *cobra.Command {
 		"install in this workspace, for everybody who works in it, instead of in your home")
 	f.BoolVar(&o.show, "print", false, "show the changes and make none")
 	f.BoolVar(&o.prePush, "pre-push", false,
-		"with git: also the hook pre-push, which names commits of other agents that a push carries along")
+		"with git: also the hook pre-push, which names other agents' commits that a push includes")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if o.prePush && !o.all && !slices.Contains(args, install.Git) {
 			return stick.Errorf(stick.CodeUsage, "--pre-push is a git hook").With("field", "pre-push").

@@ -29,7 +29,7 @@ type SelfUpdateResult struct {
 // See docs/decisions/releases-and-dependencies.md#tt-self-update.
 func SelfUpdateCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
-		Use: "self-update", Short: "Say what to run to get a newer tt", Args: app.NoArgs,
+		Use: "self-update", Short: "Print the commands that upgrade tt", Args: app.NoArgs,
 		Long: "Show how this tt was installed, and print the commands that upgrade it: for a Debian\n" +
 			"package, npm, Homebrew, an archive or a clone. It runs nothing, downloads nothing and " +
 			"doesn't check for a newer version.\n\n" +

@@ -126,7 +126,7 @@ func workerLogsCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "logs <task>", Short: "Show the output of a task's command",
 		Args: app.ArgsBetween(1, 1, "the name of a task"),
-		Long: "Show the end of what the command has printed, also while it runs. What Claude Code and Codex\n" +
+		Long: "Show the end of what the command has printed, even while it runs. What Claude Code and Codex\n" +
 			"write as JSON is shown as readable lines: tool and file, text, result. A bar begins each\n" +
 			"line of it, because these are the words of the worker and its command, and not of tt. tt\n" +
 			"prints on standard error how the command ended. Of a very long output tt keeps the first MiB\n" +

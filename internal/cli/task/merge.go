@@ -29,7 +29,7 @@ func workerMergeCmd(a *app.Run) *cobra.Command {
 
 	c.Flags().BoolVar(&p.All, "all", false, "merge all approved tasks")
 	c.Flags().BoolVar(&p.Wait, "wait", false,
-		"merge nothing, but wait until tt has merged by itself what it is to merge (see approve --merge)")
+		"merge nothing; wait until tt has merged the tasks that were approved with --merge")
 	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {

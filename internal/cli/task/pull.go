@@ -16,8 +16,8 @@ func workerPRCmd(a *app.Run) *cobra.Command {
 		Use: "pr <task>", Short: "Open a task's pull request, or see what became of it",
 		Args: app.ArgsBetween(1, 1, "the name of a task"),
 		Long: "Push the commit that a task's worker has offered, " +
-			"and open a pull request for it with the program of the forge: gh for GitHub, glab\n" +
-			"for GitLab; or with the command of [pr] in .talking-stick.toml. " +
+			"and open a pull request for it with gh (GitHub), glab (GitLab)\n" +
+			"or the command that [pr] in .talking-stick.toml names. " +
 			"Run it again to push a newer commit, and to learn what became of\n" +
 			"it: a task that was merged there is completed.",
 	}

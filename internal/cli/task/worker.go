@@ -170,7 +170,7 @@ func workerSpawnCmd(a *app.Run) *cobra.Command {
 		"the commit to start from (default: the branch that tasks are merged into)")
 	run.addFlags(c, "a shell command to start in the worktree, in the background")
 	c.Flags().BoolVar(&p.Later, "later", false,
-		"make no branch and no worktree: tt task next gives the task to whoever asks")
+		"make no branch and no worktree: an agent that runs tt task next makes them, and gets the task")
 	c.Flags().StringSliceVar(&p.After, "after", nil,
 		"the tasks that have to land before it begins, separated by commas; implies --later")
 	path := app.AddPlaceFlags(c)

@@ -21,13 +21,13 @@ func workerNextCmd(a *app.Run) *cobra.Command {
 	var timeout app.TimeoutFlag
 	c := &cobra.Command{
 		Use: "next [path]", Short: "Take the oldest task that is ready to begin", Args: app.ArgsBetween(0, 1, "a path"),
-		Long: "Take the oldest task that nobody has begun and that waits for no other one, of those with the\n" +
-			"highest priority: tt makes its\n" +
-			"branch and its worktree, and you become its worker. If many agents ask at once, each gets a\n" +
+		Long: "Take a task that nobody has begun and that waits for no other one. The highest priority comes\n" +
+			"first, then the oldest task. tt makes its branch and its worktree, and you become its worker. If many agents ask at once, each gets a\n" +
 			"different task. If you work on a task already, you get that one again. If none is ready, the\n" +
 			"exit status is 4, unless you --wait. With --run, a command is started in the worktree, and\n" +
 			"becomes the worker.\n\n" +
-			"With --review, tt names the commit that has waited for longest for a review that you may give.",
+			"With --review, tt names the commit that has waited longest for a review, among those that you\n" +
+			"may review.",
 	}
 
 	run.addFlags(c, "a shell command to start in the worktree, in the background")
@@ -203,8 +203,8 @@ func workerAfterCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "after <task> [other-task]…", Short: "Change which tasks a task waits for",
 		Args: app.ArgsBetween(1, tasks.MaxAfter+1, "the name of a task, and those that it is to wait for"),
-		Long: "Change what a task waits for that nobody has begun: it is ready when all tasks that you " +
-			"name have landed. It no longer waits for those that you leave out. " +
+		Long: "Change which tasks a task waits for, before anybody begins it. It is ready when all the tasks " +
+			"that you name have landed, and no longer waits for any others. " +
 			"A task can't wait for itself, not even through others.",
 	}
 

@@ -33,7 +33,7 @@ func handoffSaveCmd(a *app.Run) *cobra.Command {
 		Use: "save [text]", Short: "Save a draft of your handoff with your turn", Args: app.ArgsBetween(0, 1, "a text"),
 		Long: "Save what the next holder would need if you stopped now: " +
 			"free text, any fields of the handoff, or both. A turn has one draft, and\n" +
-			"saving again replaces it. It doesn't end the turn, and is gone when you release or pass the stick.",
+			"saving again replaces it. Saving doesn't end the turn. The draft is deleted when you release or pass the stick.",
 	}
 
 	h.AddFields(c)

@@ -13,7 +13,7 @@ import (
 )
 
 // mayWork judges changes by the tasks of the room: of the worktrees and branches of others' tasks, and of
-// what lies outside of the worktree that the caller is kept to. It reads tasks only where they could matter.
+// what lies outside of the worktree that the caller has to stay in. It reads tasks only where they could matter.
 func (a *roomQuestion) mayWork(
 	tx *store.Tx, probes *core.Probes, me core.Identity, q editQuestion, ask edits.Editing,
 ) (j edits.Judgement, err error) {

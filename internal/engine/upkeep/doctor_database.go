@@ -67,7 +67,7 @@ func (u *Upkeep) checkLosses(ctx context.Context) core.Finding {
 		return core.Finding{
 			Status: core.FindingFault, Detail: l.Open.Warning(),
 			Fix: "if you have the right files, put them back now; else go on: from the next command that writes, " +
-				"new turns and events get numbers above all that were given out",
+				"new turns and events get numbers higher than any used before",
 		}
 	case !l.LastAt.IsZero() && now.Sub(l.LastAt) < lossShownFor:
 		return core.Finding{

@@ -230,6 +230,6 @@ func escapedRune(json []byte) (r rune, size int) {
 
 // errNoExport is the error for what isn't an exported room.
 func errNoExport(why stick.Words) *stick.Error {
-	return stick.Errorf(stick.CodeUsage, "this is no exported room: %s", why).
+	return stick.Errorf(stick.CodeUsage, "this isn't an exported room: %s", why).
 		Hintf("write one on the other machine, into a file: %s; nothing was changed", stick.Cmd("tt export"))
 }

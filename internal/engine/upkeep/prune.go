@@ -76,7 +76,7 @@ func (u *Upkeep) Prune(ctx context.Context, p PruneParams) (PruneResult, error) 
 	switch {
 	case p.Remove && !p.Caller.ActsAsPerson():
 		return res, stick.Errorf(stick.CodePersonOnly, "only a person may remove rooms and their logs").
-			Hintf("ask a person to run it; to see what would go: %s", stick.Cmd("tt prune"))
+			Hintf("ask a person to run it; to see what would be removed: %s", stick.Cmd("tt prune"))
 	case u.core.Config.Database != "":
 		return res, stick.Errorf(stick.CodeUsage,
 			"the rooms are in a database on a server, which other machines may use, and tt prunes only its own file").

@@ -171,8 +171,8 @@ func (p DoctorParams) requirePerson() error {
 			Hintf("ask a person to run it; until then, %s shows what is wrong", stick.Cmd("tt doctor"))
 	}
 	return stick.Errorf(stick.CodePersonOnly,
-		"only a person may move the database aside, because turns, messages, notes and tasks then "+
-			"start from nothing").
+		"only a person may move the database aside, because the new one has no turns, messages, "+
+			"notes or tasks").
 		Hintf("ask a person to run it; until then, %s shows what is wrong", stick.Cmd("tt doctor"))
 }
 
