@@ -298,5 +298,5 @@ func NextSteps(ctx context.Context, t Target, steps []FileChange, run Run) (next
 
 // FixLocal says how a project's entries run tt again, where PATH finds another program in the project first.
 func FixLocal(file string) stick.Words {
-	return stick.Wordsf("take %s off PATH, or put it behind the directory of tt", filepath.Dir(file))
+	return stick.Wordsf("take %s off PATH, or put it after the directory of tt", filepath.Dir(file))
 }

@@ -253,7 +253,7 @@ func (c *chain) planStep() FileChange {
 
 	if s.State == New || s.State == Changed {
 		s.Note = stick.Wordsf(
-			"the hooks in %s stay as they are, since git shows their files; git runs these instead, and they run those",
+			"the hooks in %s stay as they are, because a change would show in git status; git runs these, and these run those",
 			c.theirs,
 		)
 	}

@@ -28,7 +28,7 @@ func (p Program) ProblemText() stick.Words {
 		return "PATH finds another tt first, " + name + ": agents and people who type tt run that one, which may not read what this one has written"
 	}
 
-	return "PATH has another tt, " + name + ", behind this one"
+	return "PATH has another tt, " + name + ", after this one"
 }
 
 // OtherPrograms lists the other programs in PATH that have our name: an older version, or a program of

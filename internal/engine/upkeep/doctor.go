@@ -325,7 +325,7 @@ func (u *Upkeep) checkCheckout(context.Context) core.Finding {
 	}
 	return core.Finding{
 		Status: core.FindingOK,
-		Detail: "the repository of this directory can be found, or it is in none",
+		Detail: "this directory has no repository, or one that can be found",
 	}
 }
 

@@ -108,7 +108,7 @@ func olderCopy(l store.Losses, now stick.Time) core.Finding {
 func (u *Upkeep) checkRemoved() core.Finding {
 	n := store.LastIssued(u.core.Config.Dir)
 	if u.core.Config.Database != "" || n == 0 {
-		return core.Finding{Status: core.FindingOK, Detail: "there is nothing to be lost yet"}
+		return core.Finding{Status: core.FindingOK, Detail: "there is nothing yet that could be lost"}
 	}
 
 	return core.Finding{
