@@ -25,18 +25,19 @@ type InitResult struct {
 	Path        string               `json:"canonical_path"` // of the room
 	RoomID      stick.RoomID         `json:"room_id,omitempty"`
 	AgentID     stick.AgentID        `json:"agent_id,omitempty"`
-	Created     bool                 `json:"created"`        // this call made the room, or would
-	Joined      bool                 `json:"joined"`         // the caller joined it by this call, or would
-	Enforce     stick.Enforce        `json:"enforce"`        // how far agents are held to turns
-	Was         stick.Enforce        `json:"was,omitempty"`  // what enforce was before this call
-	Steps       []install.FileChange `json:"steps"`          // the changes of files
-	Applied     bool                 `json:"applied"`        // the changes were made, or there were none to make
-	Changed     bool                 `json:"changed"`        // there was anything to change
-	Git         install.GitStatus    `json:"git"`            // the hooks of the repository
-	Harnesses   []install.Status     `json:"harnesses"`      // those that were used on this machine
-	Integration string               `json:"integration"`    // the branch that tasks are merged into, as .talking-stick.toml says
-	Gate        string               `json:"gate,omitempty"` // what has to pass before, as it says
-	Next        []stick.Words        `json:"next,omitempty"` // what to do next
+	Created     bool                 `json:"created"`                // this call made the room, or would
+	Joined      bool                 `json:"joined"`                 // the caller joined it by this call, or would
+	Enforce     stick.Enforce        `json:"enforce"`                // how strictly agents must take turns
+	Was         stick.Enforce        `json:"was,omitempty"`          // what enforce was before this call
+	NoSnapshots bool                 `json:"no_snapshots,omitempty"` // the policy keeps no copies
+	Steps       []install.FileChange `json:"steps"`                  // the changes of files
+	Applied     bool                 `json:"applied"`                // the changes were made, or there were none to make
+	Changed     bool                 `json:"changed"`                // there was anything to change
+	Git         install.GitStatus    `json:"git"`                    // the hooks of the repository
+	Harnesses   []install.Status     `json:"harnesses"`              // those that were used on this machine
+	Integration string               `json:"integration"`            // the branch that tasks are merged into
+	Gate        string               `json:"gate,omitempty"`         // what has to pass before, as it says
+	Next        []stick.Words        `json:"next,omitempty"`         // what to do next
 }
 
 // InitCmd makes tt init.
@@ -284,7 +285,7 @@ func (s *initSite) connectedHarnesses() (names []string) {
 
 // nextSteps are the three steps after tt init.
 func (s *initSite) nextSteps(by core.Caller) []stick.Hint {
-	first := stick.Hintf("start two agents here: each hears of the room when it starts")
+	first := stick.Hintf("start two agents here: tt tells each about the room when it starts")
 	look := stick.Hintf("see what they do, and what needs you: %s", stick.Cmd("tt watch"))
 	switch {
 	case !isPerson(by):

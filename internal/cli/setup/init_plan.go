@@ -148,8 +148,8 @@ func showPlan(a *app.Run, s *initSite, plan initPlan) error {
 func (s *initSite) resultOf(plan initPlan) InitResult {
 	d := s.defaultChoices()
 	res := InitResult{
-		Path: s.path, Enforce: s.policy.Enforce, Steps: plan.pendingSteps(), Git: s.git, Harnesses: s.harnesses,
-		Integration: d.Integration, Gate: d.Gate,
+		Path: s.path, Enforce: s.policy.Enforce, NoSnapshots: s.policy.Snapshots == stick.SnapshotsOff,
+		Steps: plan.pendingSteps(), Git: s.git, Harnesses: s.harnesses, Integration: d.Integration, Gate: d.Gate,
 	}
 
 	if s.room != nil {

@@ -1,6 +1,9 @@
 package setup
 
 import (
+	"slices"
+
+	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
@@ -36,6 +39,7 @@ func showInitialised(p *term.Page, res InitResult) {
 	for _, h := range res.Harnesses {
 		p.Linef("%-8s %s", h.Harness, connectionText(p, h))
 	}
+	showCopies(p, res)
 
 	gate := term.Text("without a test first")
 	if res.Gate != "" {
@@ -50,6 +54,21 @@ func showInitialised(p *term.Page, res InitResult) {
 	for _, n := range res.Next {
 		p.Linef("next: %s", n)
 	}
+}
+
+// showCopies says what hooks of harnesses keep, which helps somebody who works with one agent alone, too.
+func showCopies(p *term.Page, res InitResult) {
+	hasHooks := slices.ContainsFunc(res.Harnesses, func(h install.Status) bool {
+		row, _ := harness.ByName(h.Harness)
+		return h.Installed == install.All && len(row.Hooks) > 0
+	})
+	keepsCopies := !res.NoSnapshots && res.Enforce != stick.EnforceOff
+	if !hasHooks || !keepsCopies {
+		return
+	}
+
+	p.Linef("%-8s tt copies uncommitted work before and after each tool call, even of an agent that works alone; "+
+		"to bring it back: %s", "copies", p.Next(stick.Cmd("tt undo")))
 }
 
 // showInitPlan lists what tt init is going to do.
