@@ -286,7 +286,8 @@ var masks = []struct {
 	{regexp.MustCompile(`^ +\d{2,7} +/`), indent + "<pid> /"},
 	{regexp.MustCompile(`\bpid \d+`), "pid <pid>"},
 	{regexp.MustCompile(`(codex|claude):[0-9a-f]{8}`), "$1:<id>"},
-	{regexp.MustCompile(`(codex|claude)-[a-z]{3,8}\b`), "$1-<name>"},
+	// columns follow the longest name in them
+	{regexp.MustCompile(`(codex|claude)-[a-z]{3,8}\b(  +)?`), "$1-<name> "},
 }
 
 // masked is a line without what differs each time.
