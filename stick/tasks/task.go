@@ -65,18 +65,34 @@ func findStep(t stick.Task, act stick.TaskAct) (stick.TaskStep, error) {
 	e := withTaskFacts(t, stick.Errorf(stick.CodeInvalidTransition, "%s is %s: %s needs %s",
 		t.ID, t.State.Word(t.Cause), act, stick.Words(strings.Join(from, " or "))).
 		Hintf("%s", t.NextStep()))
-	if t.State == stick.TaskAssigned || t.Busy() { // whoever took the next step for its worker would become its author
-		switch act {
-		case stick.ActApprove, stick.ActApproveMerge, stick.ActChanges, stick.ActRetry, stick.ActRollback:
-			e.Hintf("wait until its worker offers it for review; to see how far it is: %s",
-				stick.Cmd("tt task show <task_id>", t.ID))
-		case stick.ActMerge:
-			e.Hintf("wait until its worker offers it for review and somebody else approves it; to see how far it is: %s",
-				stick.Cmd("tt task show <task_id>", t.ID))
-		}
+	hintForAct(e, t, act)
+	return stick.TaskStep{}, e
+}
+
+// hintForAct replaces the hint of a refusal where the next step of the task isn't what the act was meant for:
+// whoever took it for the worker would become the task's author.
+func hintForAct(e *stick.Error, t stick.Task, act stick.TaskAct) {
+	if act == stick.ActEdit && t.State == stick.TaskApproved {
+		e.Hintf("return it to its worker first: %s", stick.Cmd(`tt task request-changes <task_id> "…"`, t.ID))
+		return
+	}
+	if t.State != stick.TaskAssigned && !t.Busy() {
+		return
 	}
 
-	return stick.TaskStep{}, e
+	show := stick.Cmd("tt task show <task_id>", t.ID)
+	switch act {
+	case stick.ActApprove, stick.ActApproveMerge, stick.ActChanges:
+		e.Hintf("wait until its worker offers it for review; to see how far it is: %s", show)
+	case stick.ActMerge:
+		e.Hintf("wait until its worker offers it for review and somebody else approves it; to see how far it is: %s", show)
+	case stick.ActRetry:
+		e.Hintf("this attempt hasn't failed; to see how far it is: %s", show)
+	case stick.ActRollback:
+		e.Hintf("it isn't merged, so there is nothing to revert; to see how far it is: %s", show)
+	case stick.ActAfter:
+		e.Hintf("it has begun, so it waits for no other task; to see how far it is: %s", show)
+	}
 }
 
 // Needs returns what a caller should do about a task now. It is empty if somebody else has the next step:

@@ -321,6 +321,17 @@ func TestApprove_WorkerNotDone(t *testing.T) {
 	}
 }
 
+// TestRetry_NotFailed: a task that is being worked on can't be retried, reverted or made to wait. Its next step,
+// which is the worker's, is no answer to that.
+func TestRetry_NotFailed(t *testing.T) {
+	begun := sticktest.Made(t, sticktest.Begun)
+	sticktest.Says(t, tasks.CanRetry(begun), "T-1 is WORKING: retry needs FAILED",
+		"this attempt hasn't failed; to see how far it is: tt task show T-1")
+	_, err := tasks.Rollback(begun, sticktest.TheReviewer.By, "r", "why")
+	sticktest.Says(t, err, "T-1 is WORKING: rollback needs COMPLETED",
+		"it isn't merged, so there is nothing to revert; to see how far it is: tt task show T-1")
+}
+
 // TestApprove_Merge: the wish that tt merges a task goes with its approval, or follows it once.
 func TestApprove_Merge(t *testing.T) {
 	offered := sticktest.Made(t, sticktest.Begun, sticktest.Offers("A", "P"))

@@ -85,7 +85,7 @@ func showPrune(p *term.Page, res upkeep.PruneResult) {
 
 	age := ageText(res.OlderThan)
 	if len(res.Items) == 0 {
-		p.Linef("nothing can go that is older than %s", age)
+		p.Linef("nothing older than %s can be removed", age)
 		return
 	}
 

@@ -35,7 +35,7 @@ func PauseCmd(a *app.Run) *cobra.Command {
 				p.Linef("%s keeps the stick", *res.Owner)
 			}
 
-			p.Linef("to go on: %s", p.Next(stick.Cmd("tt resume")))
+			p.Linef("to resume: %s", p.Next(stick.Cmd("tt resume")))
 		})
 	}
 
@@ -46,7 +46,7 @@ func PauseCmd(a *app.Run) *cobra.Command {
 func ResumeCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "resume [path]", Short: "Let the agents in a paused room go on", Args: app.ArgsBetween(0, 1, "a path"),
-		Long: "End the pause of the room, as a person. The holder goes on, and if the stick is free, " +
+		Long: "End the pause of the room, as a person. The holder continues, and if the stick is free, " +
 			"the next one waiting gets it. All time limits of the turn start again.",
 	}
 
@@ -72,7 +72,7 @@ func ResumeCmd(a *app.Run) *cobra.Command {
 				lasted = "; it was paused for " + stick.Age(d)
 			}
 
-			p.Linef("the room of %s goes on%s", res.Path, lasted)
+			p.Linef("the room of %s is no longer paused%s", res.Path, lasted)
 			switch {
 			case res.Owner != nil:
 				p.Linef("%s holds the stick", *res.Owner)

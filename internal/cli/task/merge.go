@@ -166,6 +166,9 @@ func showMerged(p *term.Page, res task.WorkerMergeResult, err error) {
 		for _, id := range res.InReview {
 			p.Linef("%s waits for review: %s", id, p.Next(stick.Cmd("tt task diff <task_id>", id)))
 		}
+		if len(res.InReview) == 0 {
+			p.Linef("to see the tasks: %s", p.Next(stick.Cmd("tt task list")))
+		}
 	}
 }
 
