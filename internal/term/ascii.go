@@ -28,6 +28,14 @@ func ASCII(text string) string {
 	}, plainer.Replace(text))
 }
 
+// ASCIIColumns is like [ASCII] for text in columns: each character becomes one.
+func ASCIIColumns(text string) string {
+	return ASCII(oneColumn.Replace(text))
+}
+
+// oneColumn has a single character where the plainer one is longer.
+var oneColumn = strings.NewReplacer("…", "~", "→", ">")
+
 // IsUTF8 reports whether a terminal shows UTF-8, by the variables of the locale. Without any, it is taken to:
 // that is so in most containers, and on most systems without a locale.
 func IsUTF8(getenv func(string) string) bool {

@@ -16,6 +16,7 @@ type model struct {
 	now           stick.Time
 	home          string // the user's home directory
 	color         bool
+	ascii         bool
 
 	pages  []opened // the last one is shown; the first is the one with everything
 	serial int      // of the page that was opened last
@@ -37,6 +38,7 @@ func newModel(o Options) model {
 		picture:  &monitor.Picture{},
 		home:     o.Home,
 		color:    o.Color,
+		ascii:    o.ASCII,
 		pages:    []opened{{page: roomsPage{}, lastIndex: -1}},
 		unmerged: map[string]string{},
 	}

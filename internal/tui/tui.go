@@ -34,6 +34,7 @@ type Options struct {
 	Term       string      // what kind it is: the variable TERM
 	Home       string      // the user's home directory, from which paths are shown
 	Color      bool
+	ASCII      bool // the terminal shows no UTF-8
 
 	// Jump shows the pane of tmux in which a process runs. If it is nil, that isn't offered.
 	Jump func(context.Context, stick.Process) error

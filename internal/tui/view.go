@@ -65,6 +65,12 @@ func drawModel(m *model) frame {
 		lines = append(lines, draw(l, false))
 	}
 
+	if m.ascii {
+		for i, l := range lines {
+			lines[i] = term.ASCIIColumns(l)
+		}
+	}
+
 	if f.lines = lines; caret > 0 {
 		f.caret = [2]int{caret, len(lines)}
 	}

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -65,6 +67,18 @@ func TestEventsFillTheScreen(t *testing.T) {
 		got := drawn(onScreen(pictured(room), 80, height, false))
 		if n := strings.Count(got, " joined"); n != most || strings.Contains(got, "more below") {
 			t.Errorf("on %d lines there are %d events:\n%s", height, n, got)
+		}
+	}
+}
+
+// A terminal without UTF-8 gets ASCII, in lines that are as wide as otherwise.
+func TestScreenOfRooms_ASCII(t *testing.T) {
+	m := onScreen(pictured(shop(), parser(), quiet()), 80, 24, false)
+	usual := drawModel(m).lines
+	m.ascii = true
+	for i, l := range drawModel(m).lines {
+		if term.ASCII(l) != l || len(l) != utf8.RuneCountInString(usual[i]) {
+			t.Errorf("line %d is %q, in UTF-8 %q", i, l, usual[i])
 		}
 	}
 }

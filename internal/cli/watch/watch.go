@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/notify"
 	"talkingstick/internal/task"
+	"talkingstick/internal/term"
 	"talkingstick/internal/tui"
 	"talkingstick/stick"
 	"talkingstick/stick/presence"
@@ -101,6 +102,7 @@ func lookAt(ctx context.Context, a *app.Run, o tui.Options) error {
 	}
 
 	o.Operations, o.Caller, o.Term, o.Home, o.Color = e, by, a.Getenv("TERM"), a.Home, a.NewPage().Color
+	o.ASCII = !term.IsUTF8(a.Getenv)
 	o.Jump = paneSwitcher(a)
 	return tui.Run(ctx, o)
 }
