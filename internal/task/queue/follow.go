@@ -118,10 +118,19 @@ func (f *follower) readPending(ctx context.Context) error {
 			With("task_id", task.ID).With("state", task.State).
 			Hintf("merge it now: %s; or have tt do so: %s", stick.Cmd("tt task merge <task_id>", task.ID),
 				stick.Cmd("tt task approve <task_id> --merge", task.ID))
+	case isBackFromMerge(task):
+		// It came back before the caller began to wait, who is told the same.
+		return errReturned([]string{task.ID})
 	}
 
 	_, err = tasks.Merge(task, "", "", "")
 	return err
+}
+
+// isBackFromMerge reports whether a merge gave the task back to its worker, who hasn't offered it again since.
+func isBackFromMerge(t stick.Task) bool {
+	isWithWorker := t.State == stick.TaskWorking || t.State == stick.TaskConflicted
+	return isWithWorker && (t.Cause == stick.CauseGate || t.Cause == stick.CauseConflict)
 }
 
 // ensureLander has a lander begin, unless one runs.
