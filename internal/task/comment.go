@@ -44,12 +44,16 @@ type WorkerCommentResult struct {
 // [stick.CodeAuthorCannotReview], [stick.CodeReviewStale] and [stick.CodeNotYourTask].
 func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (WorkerCommentResult, error) {
 	var res WorkerCommentResult
-	if err := p.checkArguments(); err != nil {
+	rp, err := ts.openForTask(ctx, p.Where, p.Caller)
+	if err != nil {
 		return res, err
 	}
 
-	rp, err := ts.openForTask(ctx, p.Where, p.Caller)
-	if err != nil {
+	if err := p.checkArguments(); err != nil {
+		// What to do about the arguments leads nowhere without the task.
+		if _, missing := rp.ReadTask(ctx, p.TaskID); missing != nil {
+			return res, missing
+		}
 		return res, err
 	}
 

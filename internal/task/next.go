@@ -137,7 +137,7 @@ func (rp *repo) listReady(
 		})
 		return err
 	})
-	return ready, current, newest, repository.IgnoreNoRoom(err)
+	return ready, current, newest, err
 }
 
 // readyTask is a task that is for later and ready.
