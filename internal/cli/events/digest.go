@@ -42,6 +42,8 @@ func showSinceSeen(ctx context.Context, a *app.Run, w core.Where) error {
 // showDigest shows a digest on one screen.
 func showDigest(p *term.Page, res SeenResult) {
 	switch {
+	case res.First && len(res.Agents) == 0:
+		p.Linef("you look for the first time: so far nothing has landed, come back or been lost")
 	case res.First:
 		p.Linef("you look for the first time: this is what has happened so far")
 	case len(res.Agents) == 0:
