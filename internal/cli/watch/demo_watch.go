@@ -41,9 +41,9 @@ func (s *screening) audience() demo.Audience {
 			s.captions <- s.caption
 		},
 		Over: func(ctx context.Context, r demo.Report, err error) {
-			end := "All of it happened, and was checked. q leaves."
+			end := "All of it happened, and was checked. q or n leaves."
 			if err != nil {
-				end = "The scene has failed. q leaves."
+				end = "The scene has failed. q or n leaves."
 			}
 
 			s.captions <- end
@@ -90,8 +90,18 @@ func Demo(ctx context.Context, a *app.Run, cfg demo.Config, fast bool) error {
 	defer leave()
 	scene := newScreening()
 	cfg.Out, cfg.Watch = nil, scene.audience()
+	looking, closeScreen := context.WithCancel(ctx)
+	defer closeScreen()
 	goOn := func() {
-		// The screen waits for this when it closes. A key that no step waits for counts for the next one.
+		// After the last step there is only the way out. Otherwise a key that no step waits for counts for the next
+		// one: the screen waits for this function when it closes.
+		select {
+		case <-scene.over:
+			closeScreen()
+			return
+		default:
+		}
+
 		select {
 		case scene.next <- struct{}{}:
 		default:
@@ -120,11 +130,14 @@ func Demo(ctx context.Context, a *app.Run, cfg demo.Config, fast bool) error {
 		return err
 	}
 
-	err := lookAt(ctx, inScene(a, place), tui.Options{
+	err := lookAt(looking, inScene(a, place), tui.Options{
 		In: in, Out: out, Captions: scene.captions, Next: goOn, Looks: true,
 	})
 	select {
 	case <-scene.over:
+		if looking.Err() != nil && ctx.Err() == nil {
+			err = nil // the reader has left by n
+		}
 	default:
 		leave()
 	}
