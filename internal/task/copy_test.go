@@ -163,6 +163,27 @@ func TestCleanup_NestedRepositoryKept(t *testing.T) {
 	)
 }
 
+// TestCleanup_CopiedDirectory: a directory of copies isn't named as lost, unless something in it has changed.
+func TestCleanup_CopiedDirectory(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	s.Commit(".gitignore", "secrets/\n")
+	s.Commit(".talking-stick.toml", "[worker]\ncopy = ['secrets']\n")
+	s.Git("branch", "-f", "integration", "HEAD")
+	s.File("secrets/a/key", "k\n")
+	s.File("secrets/b", "b\n")
+
+	s.ReadyToMerge("same", ann, bob)
+	one := bob.Merge("same").OK().Merged[0]
+	s.Check(len(one.Ignored) == 0 && len(one.Removed) == 2, "%+v", one.Remains)
+
+	work := s.ReadyToMerge("changed", ann, bob)
+	if err := os.WriteFile(filepath.Join(work.Path, "secrets", "b"), []byte("another\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	two := bob.Merge("changed").OK().Merged[0]
+	s.Check(slices.Equal(two.Ignored, []string{"secrets/"}) && len(two.Removed) == 2, "%+v", two.Remains)
+}
+
 // TestCleanup_IncompleteRescue: a rescue takes no directory with more than 1,000 ignored files. Few
 // files among many are kept.
 func TestCleanup_IncompleteRescue(t *testing.T) {

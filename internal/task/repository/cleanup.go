@@ -119,7 +119,8 @@ func (rp *Repo) ListRemaining(ctx context.Context, path, name string) (worktree,
 	return worktree, branch
 }
 
-// ignoredFiles lists the files of a worktree that git ignores, without tt's own.
+// ignoredFiles lists the files of a worktree that git ignores, without tt's own and those that the room's
+// checkout has just so, such as the copies that the worktree was made with.
 func (rp *Repo) ignoredFiles(ctx context.Context, path string) []string {
 	if _, err := os.Lstat(path); err != nil {
 		return nil
@@ -127,8 +128,9 @@ func (rp *Repo) ignoredFiles(ctx context.Context, path string) []string {
 
 	// The list only informs: a failure doesn't stop the cleanup.
 	files, _ := rp.Git.Ignored(ctx, path)
+	here := hereFinder{repo: rp, worktree: path, left: maxCopies}
 	return slices.DeleteFunc(files,
-		func(f string) bool { return f == core.TaskFileName || f == ".talking-stick/" || rp.isHere(path, f) })
+		func(f string) bool { return f == core.TaskFileName || f == ".talking-stick/" || here.hasPath(f) })
 }
 
 // CleanRemote removes a task's branch at the remote, or returns why it stays.

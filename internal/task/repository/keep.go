@@ -3,6 +3,8 @@ package repository
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -75,10 +77,6 @@ func (rp *Repo) filesToKeep(ctx context.Context, c CleanupIntent) (files, reposi
 
 // isHere reports whether the room's checkout has a file just as a worktree has it.
 func (rp *Repo) isHere(worktree, name string) bool {
-	if strings.HasSuffix(name, "/") {
-		return false
-	}
-
 	there, err := config.ReadFile(worktree, name, maxCopyFile)
 	if err != nil {
 		return false
@@ -87,3 +85,41 @@ func (rp *Repo) isHere(worktree, name string) bool {
 	here, err := config.ReadFile(rp.Root, name, maxCopyFile)
 	return err == nil && bytes.Equal(here, there)
 }
+
+// hereFinder finds out what of a worktree the room's checkout has just so.
+type hereFinder struct {
+	repo     *Repo
+	worktree string
+	left     int // how many files of directories it still compares
+}
+
+// hasPath reports whether the checkout has a file, or every file of a directory, whose path ends in a slash. Of a
+// large directory it says no: a worktree gets copies of no more than [maxCopies] files.
+func (h *hereFinder) hasPath(name string) bool {
+	if !strings.HasSuffix(name, "/") {
+		return h.repo.isHere(h.worktree, name)
+	}
+
+	root, err := os.OpenRoot(h.worktree)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+
+	// The first file that differs ends the walk.
+	err = fs.WalkDir(root.FS(), strings.TrimSuffix(name, "/"), func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+
+		h.left--
+		if h.left < 0 || !h.repo.isHere(h.worktree, file) {
+			return errDiffers
+		}
+		return nil
+	})
+	return err == nil
+}
+
+// errDiffers ends a comparison of directories.
+var errDiffers = errors.New("the checkout doesn't have it so")
