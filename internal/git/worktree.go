@@ -347,6 +347,15 @@ func (c Client) IgnoredFiles(
 	return files, repositories, err
 }
 
+// UntrackedFilesOf lists the files in the checkout at dir that git doesn't track and that the patterns of a
+// file match, each by itself and whether git ignores them or not. The file is written as a .gitignore is.
+func (c Client) UntrackedFilesOf(ctx context.Context, dir, patterns string) ([]string, error) {
+	all, err := c.runList(ctx, dir, "ls-files", "--others", "--ignored", "--exclude-from="+patterns, "-z")
+
+	// Of a repository that lies there git knows no more than its directory.
+	return slices.DeleteFunc(all, func(f string) bool { return strings.HasSuffix(f, "/") }), err
+}
+
 // WouldIgnore returns those of the paths that git ignores, or would if they were there, in the checkout at
 // dir.
 func (c Client) WouldIgnore(ctx context.Context, dir string, paths []string) ([]string, error) {

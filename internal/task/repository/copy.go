@@ -42,16 +42,27 @@ type fileCopier struct {
 }
 
 // copyFiles copies files of the room's checkout that git ignores into a new worktree: those that the
-// project's patterns name. Links are followed only inside of the checkout. What can't be copied is named; it
-// doesn't keep the task from beginning.
+// project's patterns name, in its settings or in [includeFile]. Links are followed only inside of the
+// checkout. What can't be copied is named; it doesn't keep the task from beginning.
 func (rp *Repo) copyFiles(ctx context.Context, m Plan) CopiedFiles {
-	if len(m.worker.Copy) == 0 {
-		return CopiedFiles{}
+	var c fileCopier
+	c.copyNamed(ctx, rp, m)
+
+	if c.unnamed > 0 {
+		c.LeftOut = append(c.LeftOut, stick.Count(c.unnamed, "other file"))
+	}
+	return c.CopiedFiles
+}
+
+// copyNamed copies the files that the project's patterns name.
+func (c *fileCopier) copyNamed(ctx context.Context, rp *Repo, m Plan) {
+	named := c.listNamed(ctx, rp, m)
+	if len(named) == 0 {
+		return
 	}
 
 	// Both roots are opened once, and no path leads out of them.
-	var c fileCopier
-	files, linked, err := rp.filesToCopy(ctx, m)
+	files, linked, err := rp.filesToCopy(ctx, m, named)
 	if err == nil {
 		c.from, err = os.OpenRoot(rp.Root)
 	}
@@ -62,8 +73,8 @@ func (rp *Repo) copyFiles(ctx context.Context, m Plan) CopiedFiles {
 	}
 
 	if err != nil {
-		c.LeftOut = []stick.Words{stick.Wordsf("all files of [worker] copy: %s", stick.AsError(err))}
-		return c.CopiedFiles
+		c.LeftOut = append(c.LeftOut, stick.Wordsf("all files that git ignores: %s", stick.AsError(err)))
+		return
 	}
 	defer c.to.Close()
 
@@ -75,32 +86,52 @@ func (rp *Repo) copyFiles(ctx context.Context, m Plan) CopiedFiles {
 	for _, name := range linked {
 		c.noteLeftOut(name, "a link of the branch lies in its way")
 	}
-
-	if c.unnamed > 0 {
-		c.LeftOut = append(c.LeftOut, stick.Count(c.unnamed, "other file"))
-	}
-	return c.CopiedFiles
 }
 
-// filesToCopy lists the files of the room's checkout that the project's patterns name and git ignores, here
-// and in the new worktree: there they would be somebody's changes otherwise. linked are those that lie beyond
-// a link there: git refuses to speak of them.
-func (rp *Repo) filesToCopy(ctx context.Context, m Plan) (files, linked []string, err error) {
-	all, _, err := rp.Git.IgnoredFiles(ctx, rp.Root, literalPrefixes(m.worker.Copy))
+// listNamed lists the files of the room's checkout that git ignores and the project's patterns name. If one
+// list of patterns can't be followed, that is named, and the other still holds.
+func (c *fileCopier) listNamed(ctx context.Context, rp *Repo, m Plan) []string {
+	named, err := rp.filesNamedBySettings(ctx, m.worker.Copy)
 	if err != nil {
-		return nil, nil, err
+		c.LeftOut = append(c.LeftOut, stick.Wordsf("all files of [worker] copy: %s", stick.AsError(err)))
 	}
 
-	// The worktrees of other tasks lie in the checkout, too, and tt's own files are never copied.
-	named := matchAny(m.worker.Copy)
-	dir := path.Dir(m.Task.Worktree) + "/"
-	all = slices.DeleteFunc(all, func(f string) bool {
-		return !named(f) || strings.HasPrefix(f, dir) || f == core.TaskFileName ||
-			strings.HasPrefix(f, ".talking-stick/")
+	included, err := rp.filesToInclude(ctx)
+	if err != nil {
+		c.LeftOut = append(c.LeftOut, stick.Wordsf("all files of %s: %s", includeFile, stick.AsError(err)))
+	}
+
+	// Both may name a file.
+	have := map[string]bool{}
+	return slices.DeleteFunc(append(named, included...), func(f string) bool {
+		again := have[f]
+		have[f] = true
+		return again
 	})
+}
+
+// filesNamedBySettings lists the files of the room's checkout that git ignores and patterns of the settings
+// name.
+func (rp *Repo) filesNamedBySettings(ctx context.Context, patterns []glob.Pattern) ([]string, error) {
+	if len(patterns) == 0 {
+		return nil, nil
+	}
+
+	all, _, err := rp.Git.IgnoredFiles(ctx, rp.Root, literalPrefixes(patterns))
+	named := matchAny(patterns)
+	return slices.DeleteFunc(all, func(f string) bool { return !named(f) }), err
+}
+
+// filesToCopy returns those of the files of the room's checkout that git ignores in the new worktree, too:
+// there they would be somebody's changes otherwise. linked are those that lie beyond a link there: git
+// refuses to speak of them.
+func (rp *Repo) filesToCopy(ctx context.Context, m Plan, named []string) (files, linked []string, err error) {
+	// The worktrees of other tasks lie in the checkout, too, and tt's own files are never copied.
+	dir := path.Dir(m.Task.Worktree) + "/"
+	named = slices.DeleteFunc(named, func(f string) bool { return isOwnFile(f) || strings.HasPrefix(f, dir) })
 
 	// git fails for the whole list if one path lies beyond a link.
-	all = slices.DeleteFunc(all, func(f string) bool {
+	named = slices.DeleteFunc(named, func(f string) bool {
 		beyond := beyondLink(m.Path, f)
 		if beyond {
 			linked = append(linked, f)
@@ -108,8 +139,13 @@ func (rp *Repo) filesToCopy(ctx context.Context, m Plan) (files, linked []string
 		return beyond
 	})
 
-	files, err = rp.Git.WouldIgnore(ctx, m.Path, all)
+	files, err = rp.Git.WouldIgnore(ctx, m.Path, named)
 	return files, linked, err
+}
+
+// isOwnFile reports whether a file of a checkout is one of tt's own.
+func isOwnFile(name string) bool {
+	return name == core.TaskFileName || strings.HasPrefix(name, ".talking-stick/")
 }
 
 // beyondLink reports whether one of the directories of a file below top is a link.

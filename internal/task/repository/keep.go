@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"talkingstick/internal/config"
-	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
 )
@@ -66,7 +65,7 @@ func (rp *Repo) filesToKeep(ctx context.Context, c CleanupIntent) (files, reposi
 
 	// tt's own files aren't anybody's work, and what the checkout has as well isn't lost.
 	files = slices.DeleteFunc(files, func(f string) bool {
-		return !named(f) || f == core.TaskFileName || strings.HasPrefix(f, ".talking-stick/") || rp.isHere(c.Path, f)
+		return !named(f) || isOwnFile(f) || rp.isHere(c.Path, f)
 	})
 
 	repositories = slices.DeleteFunc(repositories, func(dir string) bool {
