@@ -85,6 +85,13 @@ func TestRoom_RestAfter(t *testing.T) {
 		sticktest.Equal(t, "a rests", rests(f, "a"), true)
 		sticktest.Equal(t, "in the event", sticktest.Said[stick.PassPayload](f.Log[len(f.Log)-1]).Rests, true)
 	})
+	t.Run("a look for messages alone doesn't end it", func(t *testing.T) {
+		f := resting(t)
+		f.Look("a", stick.Listen, false)
+		sticktest.Equal(t, "a rests", rests(f, "a"), true)
+		f.Look("a", stick.Work, false)
+		sticktest.Equal(t, "after a try", rests(f, "a"), false)
+	})
 	t.Run("without hooks", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").WithPolicy("enforce=warn").Owns("a").ReleasesUnchanged()
 		sticktest.Equal(t, "a rests", rests(f, "a"), false)
