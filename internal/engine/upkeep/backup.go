@@ -63,6 +63,10 @@ func (u *Upkeep) BackupDB(ctx context.Context, p BackupDBParams) (res BackupDBRe
 		return res, err
 	}
 
+	if err := u.refuseDataFile(p.File); err != nil {
+		return res, err
+	}
+
 	r := store.BackupRequest{Target: p.File, Replace: p.Force}
 	if r.Target == "" {
 		if r.Target, err = u.newBackupName(); err != nil {
@@ -84,6 +88,38 @@ func (u *Upkeep) BackupDB(ctx context.Context, p BackupDBParams) (res BackupDBRe
 	}
 
 	return res, err
+}
+
+// refuseDataFile refuses a file for a backup that lies where some data directory has its own: whoever has the
+// database open would go on with another one. The directory of backups is there for it.
+func (u *Upkeep) refuseDataFile(file string) error {
+	if file == "" {
+		return nil
+	}
+
+	dir := resolveLinks(filepath.Dir(file))
+	inData := isBelow(resolveLinks(u.core.Config.Dir), dir) && !isBelow(resolveLinks(u.backupDir()), dir)
+	_, err := os.Lstat(filepath.Join(dir, store.IssuedName)) // of another data directory
+	if !inData && err != nil {
+		return nil
+	}
+
+	return stick.Errorf(stick.CodeUsage, "a data directory keeps its database where this backup would lie: %s", file).
+		With("field", "file").Hintf("let tt choose the place: %s; or name a file elsewhere", stick.Cmd("tt backup"))
+}
+
+// isBelow reports whether a directory is another one, or lies in it.
+func isBelow(top, dir string) bool {
+	rel, err := filepath.Rel(top, dir)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// resolveLinks follows the links of a path. What isn't there has none.
+func resolveLinks(path string) string {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		return to
+	}
+	return path
 }
 
 // backupDir is where backups lie that nobody has given another place.
