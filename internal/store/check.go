@@ -93,6 +93,7 @@ func (tx *Tx) checkRoom(id stick.RoomID, report func(string, ...any)) (seq int64
 	}
 
 	var record stick.Record
+	var lastSum string
 
 	// The log may be long, so it comes in parts.
 	for more := true; more; {
@@ -105,17 +106,22 @@ func (tx *Tx) checkRoom(id stick.RoomID, report func(string, ...any)) (seq int64
 			if err := record.Replay(e); err != nil {
 				report("room %s: %v", r.ID, err)
 			}
-			seq = e.Seq
+			seq, lastSum = e.Seq, e.Sum
 		}
 	}
 
-	// The row of the room says where its log ends, and holds what the log comes to.
-	last, err := tx.LastSeq(r.ID)
-	if err != nil {
+	// The row of the room says where its log ends and by which sum the next event follows, and holds what the log
+	// comes to.
+	var last int64
+	var sum string
+	_, err = tx.queryOne("SELECT last_event_seq, last_sum FROM rooms WHERE room_id = ?", []any{r.ID}, &last, &sum)
+	switch {
+	case err != nil:
 		return 0, err
-	}
-	if last != seq {
+	case last != seq:
 		report("room %s: its last event is %d, and the log ends with %d", r.ID, last, seq)
+	case sum != lastSum:
+		report("room %s: the sum that its next event would follow isn't that of event %d", r.ID, seq)
 	}
 
 	// A room without events has nothing to compare with.

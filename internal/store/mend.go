@@ -97,8 +97,12 @@ func (db *DB) KeepCopy(ctx context.Context) (aside string, err error) {
 // lease. What the log doesn't say stays, such as when a message was shown and comments that weren't sent. It changes
 // nothing and fails with [stick.CodeDatabaseCorrupt] if the log isn't whole, or the room can't be read.
 func (db *DB) Mend(ctx context.Context, room stick.RoomID) (ended stick.AgentID, err error) {
+	defer db.dialect.(*sqlite.DB).MendMarked()()
 	err = db.Update(ctx, func(tx *Tx) error {
 		if err := tx.lockRoom(room); err != nil {
+			return err
+		}
+		if err := tx.requireSoundFile(); err != nil {
 			return err
 		}
 		r, err := tx.Room(room)
@@ -135,6 +139,23 @@ func (db *DB) Mend(ctx context.Context, room stick.RoomID) (ended stick.AgentID,
 	})
 
 	return ended, err
+}
+
+// requireSoundFile refuses a database whose file is damaged. What its tables say can be mended, though a command may
+// have found that damaged.
+func (tx *Tx) requireSoundFile() error {
+	file := tx.db.dialect.(*sqlite.DB)
+	if file.ReadMark() == "" {
+		return nil
+	}
+
+	damage := ""
+	err := file.CheckFile(func(what string) { damage = what })
+	if err != nil || damage == "" {
+		return err
+	}
+	return stick.Errorf(stick.CodeDatabaseCorrupt, "%s", stick.Words(damage)).
+		Hintf("restore a backup: %s", stick.Cmd("tt restore"))
 }
 
 // errUnmendable is the error for a room that can't be rebuilt.

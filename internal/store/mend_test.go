@@ -45,6 +45,7 @@ func TestMend_Rebuilds(t *testing.T) {
 		"turn":             "UPDATE rooms SET turn_id = turn_id + 1",
 		"closed":           "UPDATE rooms SET closed = 1",
 		"end of the log":   "UPDATE rooms SET last_event_seq = 3, last_sum = 'x'",
+		"sum of the log":   "UPDATE rooms SET last_sum = 'x'",
 		"member gone":      "DELETE FROM members WHERE agent_id = 'codex:b'",
 		"member too many":  "INSERT INTO members SELECT room_id, 'gemini:x', 9, 'joined', 0, 0, 0, 0, 0, 0, 0, '', '', 0, 0, '', '', 0, 0, '' FROM rooms",
 		"member's place":   "UPDATE members SET ordinal = 5, join_seq = 99 WHERE agent_id = 'codex:b'",
@@ -57,6 +58,7 @@ func TestMend_Rebuilds(t *testing.T) {
 		"attempts gone":    "DELETE FROM task_attempts",
 		"reviews gone":     "DELETE FROM reviews",
 		"a note that none": "UPDATE tasks SET waits_for = 't9'",
+		"tasks gone":       "DELETE FROM tasks",
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
@@ -68,6 +70,11 @@ func TestMend_Rebuilds(t *testing.T) {
 				})
 				reviewed(t, db, at.ID, "T1")
 				storetest.Exec(t, db, tamper)
+
+				// A check that comes first may have everybody else stop writing.
+				if found, err := db.Check(ctx); err != nil || len(found) == 0 {
+					t.Errorf("the check found %q (%v)", found, err)
+				}
 				mendAll(t, db)
 			})
 		})

@@ -22,7 +22,7 @@ type SeenResult struct {
 
 // showSinceSeen shows what has happened since the caller looked last.
 func showSinceSeen(ctx context.Context, a *app.Run, w core.Where) error {
-	return app.Answer(a, func(e app.Operations, by core.Caller) (res SeenResult, err error) {
+	return app.Show(a, func(e app.Operations, by core.Caller) (res SeenResult, err error) {
 		res.Needs = []presence.Need{}
 
 		// Only people have needs. They are read first: then the cursor doesn't pass what nobody was shown.

@@ -29,20 +29,11 @@ func (s *DB) CheckIntegrity(report func(format string, args ...any)) error {
 		}
 	}()
 
-	err := s.scanRows("PRAGMA integrity_check", nil, func(scan dialect.RowScan) error {
-		var line string
-		err := scan(&line)
-		if err == nil && line != "ok" {
-			found("the database file: " + line)
-		}
-
-		return err
-	})
-	if err != nil {
+	if err := s.CheckFile(found); err != nil {
 		return err
 	}
 
-	err = s.scanRows("PRAGMA foreign_key_check", nil, func(scan dialect.RowScan) error {
+	err := s.scanRows("PRAGMA foreign_key_check", nil, func(scan dialect.RowScan) error {
 		var table, parent string
 		var row, key any
 		if err := scan(&table, &row, &parent, &key); err != nil {
@@ -62,6 +53,18 @@ func (s *DB) CheckIntegrity(report func(format string, args ...any)) error {
 	}
 
 	return s.checkTypes(found)
+}
+
+// CheckFile reports what is wrong with the file itself, whatever its tables say.
+func (s *DB) CheckFile(found func(what string)) error {
+	return s.scanRows("PRAGMA integrity_check", nil, func(scan dialect.RowScan) error {
+		var line string
+		err := scan(&line)
+		if err == nil && line != "ok" {
+			found("the database file: " + line)
+		}
+		return err
+	})
 }
 
 // scanRows is scan whose failures say if a row can't be read.

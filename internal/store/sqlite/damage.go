@@ -69,8 +69,18 @@ func (s *DB) ClearMark(read string) error {
 	return nil
 }
 
+// MendMarked lets this process write although the database was found damaged, until done is called. Whoever mends
+// checks in each transaction what it has come to.
+func (s *DB) MendMarked() (done func()) {
+	s.mends = true
+	return func() { s.mends = false }
+}
+
 // requireUnmarked refuses to write into a database that was found damaged.
 func (s *DB) requireUnmarked() error {
+	if s.mends {
+		return nil
+	}
 	if _, err := os.Lstat(filepath.Join(s.opt.Dir, MarkName)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -41,6 +41,7 @@ type DB struct {
 	loss         *dialect.Loss // what the last comparison has found; nil for nothing
 	lossReported bool          // of a loss
 	written      writtenTx     // the transaction that writes
+	mends        bool          // what is damaged, so the mark doesn't keep this process from writing
 }
 
 // Close implements [dialect.DB].
