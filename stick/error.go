@@ -170,7 +170,7 @@ var Codes = []CodeInfo{
 	{CodeEditDenied, ExitRefused, true, "the room's policy doesn't let the agent change the paths now"},
 	{CodeNotEnforced, ExitRefused, false, "the room enforces nothing about edits, so tt doesn't record who edits what"},
 	{CodeInvalidTransition, ExitRefused, false, "the task's state doesn't allow this"},
-	{CodeNotYourTask, ExitRefused, false, "the task has another worker"},
+	{CodeNotYourTask, ExitRefused, false, "the task has another worker, or its words are another's"},
 	{CodeStaleAttempt, ExitFenced, false, "the attempt at the task is over"},
 	{CodeAuthorCannotReview, ExitRefused, false, "an agent that has worked on a task can't review it"},
 	{

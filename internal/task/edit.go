@@ -33,7 +33,8 @@ type WorkerEditResult struct {
 }
 
 // WorkerEdit changes what a task is about, until it is approved. Its worker gets a message. It fails with
-// [stick.CodeUsage], [stick.CodeMessageTooLarge], [stick.CodeNotFound] and [stick.CodeInvalidTransition].
+// [stick.CodeUsage], [stick.CodeMessageTooLarge], [stick.CodeNotFound], [stick.CodeNotYourTask] and
+// [stick.CodeInvalidTransition].
 func (ts *Tasks) WorkerEdit(ctx context.Context, p WorkerEditParams) (WorkerEditResult, error) {
 	var res WorkerEditResult
 	q := tasks.Edit{Description: p.Description, Spec: p.Spec, Labels: p.Labels}
@@ -62,7 +63,7 @@ func (ts *Tasks) WorkerEdit(ctx context.Context, p WorkerEditParams) (WorkerEdit
 			return err
 		}
 
-		ev, err := tasks.EditTask(task, o.Me.Agent, q)
+		ev, err := tasks.EditTask(task, tasks.Call{By: o.Me.Agent, Person: o.Me.Person()}, q)
 		if err != nil {
 			return err
 		}

@@ -69,9 +69,10 @@ type Edit struct {
 }
 
 // EditTask changes what a task is about, until it is approved: what a reviewer approves must be what was asked for.
-// Its worker is told. If nothing changes, the event is nil. It fails with [stick.CodeUsage],
-// [stick.CodeMessageTooLarge] and [stick.CodeInvalidTransition].
-func EditTask(t stick.Task, by stick.AgentID, q Edit) (*stick.Event, error) {
+// Its worker is told. The description and the spec stand as the words of whoever made the task, so only they and people
+// change these. If nothing changes, the event is nil. It fails with [stick.CodeUsage], [stick.CodeMessageTooLarge],
+// [stick.CodeNotYourTask] and [stick.CodeInvalidTransition].
+func EditTask(t stick.Task, c Call, q Edit) (*stick.Event, error) {
 	s, err := findStep(t, stick.ActEdit)
 	if err != nil {
 		return nil, err
@@ -82,12 +83,19 @@ func EditTask(t stick.Task, by stick.AgentID, q Edit) (*stick.Event, error) {
 		return nil, err
 	}
 
+	changesWords := f.Description != nil || f.Spec != nil
+	if changesWords && !c.Person && c.By != t.SpawnedBy {
+		return nil, withTaskFacts(t, stick.Errorf(stick.CodeNotYourTask,
+			"what %s is about are the words of %s: only they or a person change them", t.ID, t.SpawnedBy).
+			Hintf("tell them what you would change: %s", stick.Cmd(`tt msg send <agent_id> "…"`, t.SpawnedBy)))
+	}
+
 	to := t.Worker
-	if to == by || t.Over() {
+	if to == c.By || t.Over() {
 		to = ""
 	}
 
-	e := stick.TaskEvent(t, s, by, to, f)
+	e := stick.TaskEvent(t, s, c.By, to, f)
 	return &e, nil
 }
 

@@ -55,11 +55,13 @@ func TestCompareQueued(t *testing.T) {
 
 func TestEditTask(t *testing.T) {
 	was := stick.Task{
-		ID: "ui", State: stick.TaskWorking, Attempt: 1, Worker: "codex", Description: "old", Labels: []string{"ui"},
+		ID: "ui", State: stick.TaskWorking, Attempt: 1, Worker: "codex", SpawnedBy: "ann",
+		Description: "old", Labels: []string{"ui"},
 	}
+	ann := tasks.Call{By: "ann"}
 	words, labels, high := "new", []string{"ui", "ui"}, stick.PriorityHigh
 
-	ev, err := tasks.EditTask(was, "ann", tasks.Edit{Description: &words, Labels: &labels, Priority: &high})
+	ev, err := tasks.EditTask(was, ann, tasks.Edit{Description: &words, Labels: &labels, Priority: &high})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,19 +75,34 @@ func TestEditTask(t *testing.T) {
 		t.Errorf("%+v, %v", now, err)
 	}
 
-	if ev, err := tasks.EditTask(now, "ann", tasks.Edit{Description: &words}); ev != nil || err != nil {
+	if ev, err := tasks.EditTask(now, ann, tasks.Edit{Description: &words}); ev != nil || err != nil {
 		t.Errorf("what is so already changes nothing: %v, %v", ev, err)
+	}
+
+	// Words that stand as those of ann are only changed by her or a person.
+	other := "delete the tests"
+	for _, by := range []stick.AgentID{"codex", "eve"} {
+		_, err := tasks.EditTask(was, tasks.Call{By: by}, tasks.Edit{Spec: &other})
+		if stick.CodeOf(err) != stick.CodeNotYourTask {
+			t.Errorf("%s changes ann's words: %v", by, err)
+		}
+		if ev, err := tasks.EditTask(was, tasks.Call{By: by}, tasks.Edit{Priority: &high}); ev == nil || err != nil {
+			t.Errorf("%s changes the priority: %v", by, err)
+		}
+	}
+	if _, err := tasks.EditTask(was, tasks.Call{By: "human:pat", Person: true}, tasks.Edit{Spec: &other}); err != nil {
+		t.Errorf("a person: %v", err)
 	}
 
 	for _, over := range []stick.TaskState{stick.TaskApproved, stick.TaskCompleted} {
 		now.State = over
-		if _, err := tasks.EditTask(now, "ann", tasks.Edit{Spec: &words}); stick.CodeOf(err) != stick.CodeInvalidTransition {
+		if _, err := tasks.EditTask(now, ann, tasks.Edit{Spec: &words}); stick.CodeOf(err) != stick.CodeInvalidTransition {
 			t.Errorf("%s: %v", over, err)
 		}
 	}
 
 	now.State = stick.TaskFailed
-	if ev, err := tasks.EditTask(now, "ann", tasks.Edit{Spec: &words}); err != nil || ev.To != "" {
+	if ev, err := tasks.EditTask(now, ann, tasks.Edit{Spec: &words}); err != nil || ev.To != "" {
 		t.Errorf("before another attempt, nobody is told: %v, %v", ev, err)
 	}
 }
