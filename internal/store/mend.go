@@ -97,7 +97,7 @@ func (db *DB) KeepCopy(ctx context.Context) (aside string, err error) {
 // lease. What the log doesn't say stays, such as when a message was shown and comments that weren't sent. It changes
 // nothing and fails with [stick.CodeDatabaseCorrupt] if the log isn't whole, or the room can't be read.
 func (db *DB) Mend(ctx context.Context, room stick.RoomID) (ended stick.AgentID, err error) {
-	defer db.dialect.(*sqlite.DB).MendMarked()()
+	defer db.dialect.(*sqlite.DB).AllowRepair()()
 	err = db.Update(ctx, func(tx *Tx) error {
 		if err := tx.lockRoom(room); err != nil {
 			return err

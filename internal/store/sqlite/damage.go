@@ -69,16 +69,16 @@ func (s *DB) ClearMark(read string) error {
 	return nil
 }
 
-// MendMarked lets this process write although the database was found damaged, until done is called. Whoever mends
-// checks in each transaction what it has come to.
-func (s *DB) MendMarked() (done func()) {
-	s.mends = true
-	return func() { s.mends = false }
+// AllowRepair lets this process write although the database is marked as damaged, until done is called. The caller
+// has to check what it has repaired before it commits.
+func (s *DB) AllowRepair() (done func()) {
+	s.repairing = true
+	return func() { s.repairing = false }
 }
 
 // requireUnmarked refuses to write into a database that was found damaged.
 func (s *DB) requireUnmarked() error {
-	if s.mends {
+	if s.repairing {
 		return nil
 	}
 	if _, err := os.Lstat(filepath.Join(s.opt.Dir, MarkName)); errors.Is(err, fs.ErrNotExist) {

@@ -41,7 +41,7 @@ type DB struct {
 	loss         *dialect.Loss // what the last comparison has found; nil for nothing
 	lossReported bool          // of a loss
 	written      writtenTx     // the transaction that writes
-	mends        bool          // what is damaged, so the mark doesn't keep this process from writing
+	repairing    bool          // this process writes although the database is marked as damaged
 }
 
 // Close implements [dialect.DB].
