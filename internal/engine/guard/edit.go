@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"syscall"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/rescue"
@@ -80,16 +81,7 @@ func (g *Guard) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, er
 			Hintf("name what you want to change: %s", stick.Cmd("tt may-edit <path>"))
 	}
 
-	at, err := g.core.PlaceOf(ctx, p.Where)
-	if err != nil {
-		return MayEditResult{}, err
-	}
-
-	asked := CheckEditParams{
-		HookParams: core.HookParams{Caller: p.Caller, Where: p.Where}, Paths: p.Paths, Branches: p.Branches,
-	}
-
-	q, err := g.newEditQuestion(at, asked, p.Tree)
+	q, err := g.namedEdit(ctx, p)
 	if err != nil {
 		return MayEditResult{}, err
 	}
@@ -97,18 +89,38 @@ func (g *Guard) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, er
 	return g.mayEdit(ctx, q, nil)
 }
 
+// namedEdit resolves what somebody asks about. It fails as [Guard.newEditQuestion] does.
+func (g *Guard) namedEdit(ctx context.Context, p MayEditParams) (editQuestion, error) {
+	at, err := g.core.PlaceOf(ctx, p.Where)
+	if err != nil {
+		return editQuestion{}, err
+	}
+
+	return g.newEditQuestion(at, CheckEditParams{
+		HookParams: core.HookParams{Caller: p.Caller, Where: p.Where}, Paths: p.Paths, Branches: p.Branches,
+	}, p.Tree)
+}
+
 // askEdit asks whether a caller may change paths of a checkout now, whose top level is top. An error says why
 // not. told is what is against the rules, though it is allowed, and step the next safe step.
 func (g *Guard) askEdit(
 	ctx context.Context, by core.Caller, top string, paths []string,
 ) (told stick.Words, step stick.Hint, err error) {
-	may, err := g.MayEdit(ctx, MayEditParams{Caller: by, Where: core.Where{Path: top}, Paths: paths})
+	q, err := g.namedEdit(ctx, MayEditParams{Caller: by, Where: core.Where{Path: top}, Paths: paths})
+
+	// Where a file took the place of a directory, what was below that is judged by its name.
+	if err != nil && !errors.Is(err, syscall.ENOTDIR) {
+		return "", stick.Hint{}, err
+	}
+
+	may, err := g.mayEdit(ctx, q, nil)
 	if err == nil {
 		err = may.Refusal()
 	}
 	if err != nil {
 		return "", stick.Hint{}, err
 	}
+
 	return may.Told, may.step, nil
 }
 

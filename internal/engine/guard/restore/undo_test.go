@@ -66,6 +66,23 @@ func TestUndoCall(t *testing.T) {
 	ann.ListCalls(restore.ListCallsParams{Agent: "stranger"}).Refused(stick.CodeUnknownMember)
 }
 
+// TestUndoCall_directories: a file and a directory that changed places change back, also by the undo of the undo.
+func TestUndoCall_directories(t *testing.T) {
+	s := scene.InGit(t)
+	ann := s.Agent("claude:a")
+	s.Joins(ann)
+	s.Commit("was/dir/a.go", "a")
+	s.Commit("file", "f")
+	s.File("was/dir/mine.go", "mine")
+	ann.Executes("rm -r was; echo x > was; rm file; mkdir -p file/deep; echo y > file/deep/b.go", nil)
+
+	ann.UndoCall(restore.UndoCallParams{}).That("all is as before", func(r restore.UndoCallResult) bool { return !r.HasLeft() })
+	s.Check(s.Content("was/dir/a.go") == "a" && s.Content("was/dir/mine.go") == "mine" && s.Content("file") == "f", "the files after the undo")
+
+	ann.UndoCall(restore.UndoCallParams{}).That("all is as the call left it", func(r restore.UndoCallResult) bool { return !r.HasLeft() })
+	s.Check(s.Content("was") == "x\n" && s.Content("file/deep/b.go") == "y\n", "the files after the undo of the undo")
+}
+
 // TestUndoCall_changed: what somebody has changed since stays, and the state from before the call is put
 // beside it.
 func TestUndoCall_changed(t *testing.T) {
