@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"talkingstick/internal/git"
@@ -16,7 +17,7 @@ func TestAskAhead_AsksOnce(t *testing.T) {
 	s.write("new", "one")
 	a := s.store.AskAhead(context.Background(), s.tree)
 	defer a.Stop()
-	<-a.done
+	<-a.answered
 
 	r := s.call()
 	r.Ahead = a
@@ -26,12 +27,18 @@ func TestAskAhead_AsksOnce(t *testing.T) {
 	if err != nil {
 		t.Fatalf("it was asked again: %v", err)
 	}
-	if _, err := g.Run(context.Background(), nil, nil, "status"); err != nil {
-		t.Errorf("the git that was asked ahead doesn't work: %v", err)
+	if answer := runStatus(context.Background(), g, nil, nil); answer.err != nil {
+		t.Errorf("the git that was asked ahead doesn't work: %v", answer.err)
 	}
 
+	// A file that came later shows whose answer it is.
 	s.store.Git = working
-	if got := s.blob(s.must(s.store.Take(context.Background(), r)).ID, "new"); got != "one" {
+	s.write("later", "two")
+	taken := s.must(s.store.Take(context.Background(), r))
+	if slices.Contains(taken.Paths, "later") {
+		t.Error("git was asked again what is uncommitted")
+	}
+	if got := s.blob(taken.ID, "new"); got != "one" {
 		t.Errorf("new was kept as %q", got)
 	}
 }
@@ -55,12 +62,31 @@ func TestAskAhead_OfAnotherCheckout(t *testing.T) {
 func TestAskAhead_Stopped(t *testing.T) {
 	(*Ahead)(nil).Stop()
 
-	waiting := &Ahead{tree: workspace.Checkout{Top: "/t"}, done: make(chan struct{})}
+	waiting := &Ahead{tree: workspace.Checkout{Top: "/t"}, isolated: make(chan struct{}), answered: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 
 	_, err := (&Store{}).isolateGit(ctx, Request{Tree: waiting.tree, Ahead: waiting})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("it returned %v", err)
+	}
+	if answer := waiting.awaitStatus(ctx); !errors.Is(answer.err, context.Canceled) {
+		t.Errorf("it answered %+v", answer)
+	}
+}
+
+// A rescue of named paths gets an answer about these.
+func TestAskAhead_OfMoreThanIsWanted(t *testing.T) {
+	s := newScratch(t)
+	s.write("new", "one")
+	a := s.store.AskAhead(context.Background(), s.tree)
+	defer a.Stop()
+	<-a.answered
+
+	s.write("later", "two")
+	r := s.request()
+	r.Paths, r.Ahead = []string{"later"}, a
+	if got := s.blob(s.must(s.store.Take(context.Background(), r)).ID, "later"); got != "two" {
+		t.Errorf("later was kept as %q", got)
 	}
 }

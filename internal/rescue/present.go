@@ -50,13 +50,13 @@ func (s *Store) readCurrentTree(ctx context.Context, tree workspace.Checkout, he
 		return nil, err
 	}
 
-	said, _, err := runStatus(ctx, n.git, []string{"-uno"}, nil)
-	if err != nil {
-		return nil, err
+	answer := runStatus(ctx, n.git, []string{"-uno"}, nil)
+	if answer.err != nil {
+		return nil, answer.err
 	}
 
 	v := &survey{entries: n.entries}
-	if err := v.parseStatus(said); err != nil {
+	if err := v.parseStatus(answer.said); err != nil {
 		return nil, err
 	}
 	n.exact = v.head == head

@@ -70,9 +70,18 @@ func (t *rescueTaker) runSnapshot(ctx context.Context) (Taken, error) {
 	return again.takeSnapshot(ctx, named)
 }
 
+// wholeRequest is a request for everything that is uncommitted.
+func wholeRequest(r Request) Request {
+	r.Paths, r.Untracked, r.Ignored = nil, true, true
+	return r
+}
+
 func (t *rescueTaker) takeSnapshot(ctx context.Context, named []string) (Taken, error) {
-	t.r.Paths, t.r.Untracked, t.r.Ignored = nil, true, true
+	t.r = wholeRequest(t.r)
 	t.snapshot = &snapshotTaker{began: t.store.now()}
+	if t.r.Ahead.isWholeOf(t.r) {
+		t.snapshot.began = t.r.Ahead.begun
+	}
 
 	ignored, err := t.surveyCheckout(ctx, named)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/git"
 	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/rescue/pack"
+	"talkingstick/internal/rescue/workfile"
 	"talkingstick/internal/workspace"
 )
 
@@ -49,42 +50,52 @@ func (s *Store) surveyTree(ctx context.Context, g git.Isolated, r Request, known
 	var lines []indexLine
 	var listed error
 	var wait sync.WaitGroup
-	seen := stampIndex(r, s.now())
+	isAsked := r.Ahead.isWholeOf(r)
+	var seen workfile.Stamp
+	if isAsked {
+		seen = r.Ahead.index
+	} else {
+		seen = stampIndex(r, s.now())
+	}
+
 	if v.isPartial = known.holds(seen); v.isPartial {
 		lines, v.facts = known.lines, known
 	} else {
 		wait.Go(func() { lines, listed = listIndex(ctx, g) })
 	}
 
-	short, cancel := context.WithTimeout(ctx, s.Limits.Status)
-	said, warnings, err := runStatus(short, g, statusFlags(r), paths)
-	cancel()
+	var answer statusAnswer
+	if isAsked {
+		answer = r.Ahead.awaitStatus(ctx)
+	} else {
+		answer = s.askStatus(ctx, g, statusFlags(r), paths)
+	}
 
 	// It fails for some paths, such as one inside of a submodule: then it is asked for the whole tree.
-	if err != nil && len(paths) > 0 && !errors.Is(err, context.DeadlineExceeded) {
+	if answer.err != nil && len(paths) > 0 && !errors.Is(answer.err, context.DeadlineExceeded) {
 		paths = nil
-		said, warnings, err = runStatus(ctx, g, statusFlags(r), nil)
+		answer = runStatus(ctx, g, statusFlags(r), nil)
 	}
 
 	// Untracked files take most of the time.
-	isLate := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
+	isLate := errors.Is(answer.err, context.DeadlineExceeded) && ctx.Err() == nil
 	if isLate && (r.Untracked || r.Ignored) {
-		said, warnings, err = runStatus(ctx, g, []string{"-uno"}, paths)
-		if v.lacksNew = err == nil; v.lacksNew {
+		answer = runStatus(ctx, g, []string{"-uno"}, paths)
+		if v.lacksNew = answer.err == nil; v.lacksNew {
 			v.leaveOut("./", manifest.WhyTime)
 		}
 	}
 
 	wait.Wait()
-	if err != nil {
+	if answer.err != nil {
+		return nil, answer.err
+	}
+
+	if err := v.parseStatus(answer.said); err != nil {
 		return nil, err
 	}
 
-	if err := v.parseStatus(said); err != nil {
-		return nil, err
-	}
-
-	v.noteUnreadable(warnings)
+	v.noteUnreadable(answer.warnings)
 	ofHead := func(paths []string) (map[string]manifest.Version, error) { return listCommitted(ctx, g, v.head, paths) }
 	if err := v.markIntended(ofHead); err != nil {
 		return nil, err
@@ -137,15 +148,29 @@ func statusFlags(r Request) []string {
 	return []string{"-uno", "--ignored=no"}
 }
 
-func runStatus(ctx context.Context, g git.Isolated, flags, paths []string) (said []byte, warnings string, err error) {
+// statusAnswer is what git status has said.
+type statusAnswer struct {
+	said     []byte
+	warnings string
+	err      error
+}
+
+// askStatus runs git status in the time that there is for it.
+func (s *Store) askStatus(ctx context.Context, g git.Isolated, flags, paths []string) statusAnswer {
+	short, cancel := context.WithTimeout(ctx, s.Limits.Status)
+	defer cancel()
+	return runStatus(short, g, flags, paths)
+}
+
+func runStatus(ctx context.Context, g git.Isolated, flags, paths []string) statusAnswer {
 	var out bytes.Buffer
 	args := append(append([]string{}, statusArgs...), flags...)
 	if len(paths) > 0 {
 		args = append(append(args, "--"), paths...)
 	}
 
-	warnings, err = g.Run(ctx, nil, &out, args...)
-	return out.Bytes(), warnings, err
+	warnings, err := g.Run(ctx, nil, &out, args...)
+	return statusAnswer{out.Bytes(), warnings, err}
 }
 
 func (v *survey) leaveOut(path string, why manifest.Why) {

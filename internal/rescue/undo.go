@@ -414,15 +414,15 @@ func (u *Undo) HeadMove(ctx context.Context) (m edits.HeadMove, err error) {
 		return m, nil
 	}
 
-	said, _, err := runStatus(ctx, u.commits.git, []string{"-uall"}, nil)
-	if err != nil {
-		return m, err
+	answer := runStatus(ctx, u.commits.git, []string{"-uall"}, nil)
+	if answer.err != nil {
+		return m, answer.err
 	}
 
 	v := &survey{entries: map[string]*manifest.Entry{}}
 
 	// Somebody else may have moved HEAD since.
-	if err := v.parseStatus(said); err != nil || v.head != u.After.Head || v.branch != u.After.Branch {
+	if err := v.parseStatus(answer.said); err != nil || v.head != u.After.Head || v.branch != u.After.Branch {
 		return m, err
 	}
 
