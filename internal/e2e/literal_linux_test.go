@@ -17,6 +17,7 @@ import (
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/full"
 	"talkingstick/internal/proc"
+	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
 
@@ -446,7 +447,9 @@ func TestLiteralReaders_ignoreStrangers(t *testing.T) {
 	readers := []*literalReader{newLiteralReader("claude:aaaa", 0), newLiteralReader("claude:bbbb", 0)}
 	l.tt(stranger, "", "task", "init")
 
-	for i, order := range strangersOrders {
+	orders := testenv.Some(t, testenv.Every, "phrasings of an order", strangersOrders,
+		func(i int, _ string) bool { return i == 3 || i == 5 })
+	for i, order := range orders {
 		r := readers[i%len(readers)]
 		l.tt(r.name, "", "try")
 		l.speakAsStranger(stranger, r.name, order, i)
