@@ -88,21 +88,38 @@ func TestTrain_Green(t *testing.T) {
 	s.Check(gates(s) == want, "%d gates, %d expected", gates(s), want)
 }
 
-// TestTrain_Flaky: a gate that is red once on the whole train is called flaky, and everything lands.
+// TestTrain_Flaky: of eight tasks without a guilty one none comes back, whichever gates of groups are red by chance.
+// The answer calls the gate flaky, and the gate runs a few times.
 func TestTrain_Flaky(t *testing.T) {
 	if storetest.OnServer(t) {
 		return // where several hosts may share the database, tasks land one by one
 	}
 
-	s, ann, bob := inTrain(t, "echo run >>../../../gates; test $(wc -l <../../../gates) != 1")
-	for i := 1; i <= 4; i++ {
-		ready(s, ann, bob, fmt.Sprintf("t%d", i), fmt.Sprintf("f%d", i))
+	type flake struct {
+		name, red string // the numbers of the red gates
+		gates     int
 	}
-	bob.WorkerMerge(task.WorkerMergeParams{All: true}).That("four tasks, and a flaky gate",
-		func(r task.WorkerMergeResult) bool {
-			return len(r.Merged) == 4 && strings.Contains(string(r.Merged[0].Note), "flaky")
+	for _, c := range testenv.Nth(t, "gates of a train that are red by chance", 4, []flake{
+		{"the whole train", "1", 4},
+		{"and the first half", "1|3", 6},
+		{"and the second half", "1|4", 6},
+		{"and both halves", "1|3|6", 8},
+		{"and the first quarter", "1|3|4", 8},
+		{"and the last quarter", "1|4|6", 8},
+	}) {
+		t.Run(c.name, func(t *testing.T) {
+			s, ann, bob := inTrain(t, "echo run >>../../../gates; case $(wc -l <../../../gates) in "+c.red+") exit 1; esac")
+			for i := 1; i <= 8; i++ {
+				ready(s, ann, bob, fmt.Sprintf("t%d", i), fmt.Sprintf("f%d", i))
+			}
+
+			bob.WorkerMerge(task.WorkerMergeParams{All: true}).That("eight tasks, and a flaky gate",
+				func(r task.WorkerMergeResult) bool {
+					return len(r.Merged) == 8 && strings.Contains(string(r.Merged[0].Note), "flaky")
+				})
+			s.Check(gates(s) == c.gates, "%d gates, %d expected", gates(s), c.gates)
 		})
-	s.Check(gates(s) == 4, "%d gates: the train, the branch and two halves", gates(s))
+	}
 }
 
 // TestTrain_BaseRed: where the gate is red on the branch itself, the queue pauses, and nobody is to blame.
