@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"talkingstick/stick"
@@ -11,6 +12,9 @@ import (
 type Signing struct {
 	Program string        // that signs
 	Limit   time.Duration // how long it may take for one commit; 0 for the limit of every command
+
+	IsSSH  bool   // it signs with a key of ssh
+	SSHKey string // the file of that key; empty where the configuration names none
 }
 
 // Signing returns how git itself would sign a commit in dir, by the user's configuration: not at all, unless
@@ -30,12 +34,13 @@ func (c Client) Signing(ctx context.Context, dir string) (Signing, error) {
 		return Signing{}, err
 	}
 
-	keys, program := []string{"gpg.openpgp.program", "gpg.program"}, "gpg"
+	keys, s := []string{"gpg.openpgp.program", "gpg.program"}, Signing{Program: "gpg"}
 	switch format {
 	case "ssh":
-		keys, program = []string{"gpg.ssh.program"}, "ssh-keygen"
+		keys = []string{"gpg.ssh.program"}
+		s = Signing{Program: "ssh-keygen", IsSSH: true, SSHKey: c.sshKeyFile(ctx, dir)}
 	case "x509":
-		keys, program = []string{"gpg.x509.program"}, "gpgsm"
+		keys, s = []string{"gpg.x509.program"}, Signing{Program: "gpgsm"}
 	}
 
 	for _, key := range keys {
@@ -45,11 +50,22 @@ func (c Client) Signing(ctx context.Context, dir string) (Signing, error) {
 		}
 
 		if set != "" {
-			return Signing{Program: set}, nil
+			s.Program = set
+			break
 		}
 	}
 
-	return Signing{Program: program}, nil
+	return s, nil
+}
+
+// sshKeyFile returns the file of the private key that git signs with. It is empty where the configuration has
+// the key itself, or a command that finds one.
+func (c Client) sshKeyFile(ctx context.Context, dir string) string {
+	key, err := c.runText(ctx, dir, "config", "--type=path", "--get", "user.signingKey")
+	if err != nil || strings.HasPrefix(key, "key::") || strings.HasPrefix(key, "ssh-") {
+		return ""
+	}
+	return strings.TrimSuffix(key, ".pub")
 }
 
 // CheckSigning signs a commit that no branch gets, to learn whether the signing program answers. Call it
@@ -77,6 +93,22 @@ func errUnsigned(err error, dir string, s Signing) error {
 	e := stick.Errorf(stick.CodeGitFailed, "git couldn't sign the commit with %s: %s", s.Program, why).
 		With("signer", s.Program)
 	e.Err = f
-	return e.Hintf("sign once at a terminal, which unlocks the key: %s; then run the same command again; "+
-		"or, to let tt commit without signatures, put sign = false under [worker] into .talking-stick.toml", stick.Cmd("git -C <path> commit-tree -S -m test HEAD^{tree}", dir))
+	// A passphrase typed at a terminal unlocks a key of gpg's agent, but one of ssh only for that commit.
+	unlock, command := stick.Words("sign once at a terminal, which unlocks the key"),
+		stick.Cmd("git -C <path> commit-tree -S -m test HEAD^{tree}", dir)
+	if s.IsSSH {
+		unlock, command = "load the key into ssh-agent at a terminal", s.loadCommand()
+	}
+
+	return e.Hintf("%s: %s; then run the same command again; "+
+		"or, to let tt commit without signatures, put sign = false under [worker] into .talking-stick.toml",
+		unlock, command)
+}
+
+// loadCommand returns the command that loads the key into ssh's agent.
+func (s Signing) loadCommand() stick.Command {
+	if s.SSHKey == "" {
+		return stick.Cmd("ssh-add")
+	}
+	return stick.Cmd("ssh-add <path>", s.SSHKey)
 }
