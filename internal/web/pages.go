@@ -6,7 +6,6 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
-	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -103,9 +102,7 @@ func (s *Server) renderPage(w http.ResponseWriter, r *http.Request, status int, 
 	}
 
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	// The browser may have left.
-	_, _ = io.WriteString(w, html)
+	sendText(w, r, status, html)
 }
 
 // SignedIn reports whether the page belongs to the menu, which only those see who are signed in.

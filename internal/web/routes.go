@@ -21,13 +21,7 @@ func (s *Server) publicHandler() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET "+enterPath, s.admitBrowser)
 
-	// Files may have changed with the program, so a browser asks each time.
-	static := http.FileServerFS(files)
-	m.HandleFunc("GET /static/", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-cache")
-		static.ServeHTTP(w, r)
-	})
-
+	m.HandleFunc("GET /static/", serveStatic(readStaticFiles(files, "static")))
 	return m
 }
 
