@@ -80,13 +80,41 @@ func ShortDuration(d time.Duration) Words {
 	return Words(s)
 }
 
-// Line makes text from an agent safe to print on one line of a terminal. Control characters, such as the one
-// that begins an escape sequence, and runs of blanks become one space. Invalid UTF-8 becomes U+FFFD.
+// Line makes text from an agent safe to print on one line of a terminal. Sequences that colour it are dropped;
+// other control characters and runs of blanks become one space. Invalid UTF-8 becomes U+FFFD.
 func Line(s string) string {
-	s = strings.Map(dropIgnorable, strings.ToValidUTF8(s, "\uFFFD"))
+	s = strings.Map(dropIgnorable, strings.ToValidUTF8(dropSequences(s), "\uFFFD"))
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r) || drawnBlank(r)
 	}), " ")
+}
+
+// longestSequence is how many characters a sequence has at most that is dropped as a whole.
+const longestSequence = 24
+
+// dropSequences removes what programs print to colour a text or to move the cursor: ESC [, digits and signs, and
+// one letter. No words can be hidden in it.
+func dropSequences(s string) string {
+	const begin = "\x1b["
+	var b strings.Builder
+	for {
+		text, rest, found := strings.Cut(s, begin)
+		b.WriteString(text)
+		if !found {
+			return b.String()
+		}
+
+		last := strings.IndexFunc(rest, func(r rune) bool { return r < ' ' || r > '?' })
+		isWhole := last >= 0 && last < longestSequence && '@' <= rest[last] && rest[last] <= '~'
+		if isWhole {
+			s = rest[last+1:]
+			continue
+		}
+
+		// What else begins like a sequence is shown.
+		b.WriteString(begin)
+		s = rest
+	}
 }
 
 // drawnBlank reports whether a character that counts as a letter, a symbol or a separator is drawn as a
@@ -161,7 +189,7 @@ func Patch(s string) string {
 const maxBlanks = 40
 
 // Block makes text from an agent safe to print on several lines of a terminal. Line breaks and tabs stay;
-// every other control character is dropped. A long run of blanks is replaced by its length. Invalid UTF-8
+// sequences that colour it, and every other control character, are dropped. A long run of blanks is replaced by its length. Invalid UTF-8
 // becomes U+FFFD.
 func Block(s string) string {
 	var b, blanks strings.Builder
@@ -179,7 +207,7 @@ func Block(s string) string {
 		columns = 0
 	}
 
-	for _, r := range strings.ToValidUTF8(s, "\uFFFD") {
+	for _, r := range strings.ToValidUTF8(dropSequences(s), "\uFFFD") {
 		switch {
 		case r == '\t':
 			blanks.WriteRune(r)

@@ -17,7 +17,7 @@ func TestLine(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain":                     "plain",
 		"  a \t b\r\nc  ":           "a b c",
-		"\x1b[31mred\x1b[0m":        "[31mred [0m",
+		"\x1b[31mred\x1b[0m":        "red",
 		"\x1b]0;title\aend":         "]0;title end",
 		"\x9b31mred":                "\uFFFD31mred",
 		"a\u009b31mb":               "a 31mb",
@@ -97,7 +97,9 @@ func TestBlock(t *testing.T) {
 	sticktest.Equal(t, "lines stay", stick.Block("a\n\tb  c\r\n"), "a\n\tb  c\n")
 	sticktest.Equal(t, "five tabs stay", stick.Block("a\t\t\t\t\tb"), "a\t\t\t\t\tb")
 	sticktest.Equal(t, "six are counted", stick.Block("a\t\t\t\t\t\tb"), "a[48 blanks]b")
-	sticktest.Equal(t, "escapes go", stick.Block("\x1b[31mred\x1b[0m\a\x00"), "[31mred[0m")
+	sticktest.Equal(t, "escapes go", stick.Block("\x1b[1;31mred\x1b[0m\a\x00\x1b[K"), "red")
+	sticktest.Equal(t, "titles are shown", stick.Block("\x1b]0;a title\a"), "]0;a title")
+	sticktest.Equal(t, "what no sequence is, too", stick.Block("\x1b[\x1b[31\nx \x1b["), "[[31\nx [")
 	sticktest.Equal(t, "C1 escapes go", stick.Block("a\u009bb"), "ab")
 	sticktest.Equal(t, "invalid text is marked", stick.Block("a\xffb"), "a\uFFFDb")
 }
