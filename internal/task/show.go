@@ -45,7 +45,8 @@ type WorkerShowResult struct {
 // ShownReview is a decision on a task, and how independent it was.
 type ShownReview struct {
 	stick.TaskReview
-	BelowAuthor bool `json:"below_author,omitempty"` // an agent that worked on the task had started the reviewer
+	BelowAuthor bool   `json:"below_author,omitempty"` // an agent that worked on the task had started the reviewer
+	Cause       string `json:"cause,omitempty"`        // gate or conflict: its merge has failed, and no reviewer returned it
 }
 
 // WorkerShow returns everything about one task, and records which commit the caller has seen. It fails with
@@ -198,10 +199,23 @@ func shownReviews(tx *store.Tx, room stick.RoomID, task stick.Task) ([]ShownRevi
 			return nil, err
 		}
 
-		shown = append(shown, ShownReview{r, e != nil && stick.BelowAuthor(*e)})
+		one := ShownReview{TaskReview: r}
+		if e != nil {
+			one.BelowAuthor, one.Cause = stick.BelowAuthor(*e), failedMergeCause(*e)
+		}
+		shown = append(shown, one)
 	}
 
 	return shown, nil
+}
+
+// failedMergeCause says why the merge failed that returned a task; empty if a reviewer has returned it.
+func failedMergeCause(e stick.Event) string {
+	f, _ := stick.TaskFactsOf[stick.TaskChangesRequestedFacts](e)
+	if f.Cause == stick.CauseGate || f.Cause == stick.CauseConflict {
+		return f.Cause
+	}
+	return ""
 }
 
 // shownRange returns the commits between which a task's work lies. head is the commit of the branch. If the

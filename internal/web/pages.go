@@ -36,7 +36,7 @@ func newPages() *pages {
 		"short": shortName, "words": spacedWords,
 		"pair":    func(v *view, x any) pair { return pair{v, v, x} },
 		"onBoard": func(r *monitor.Room, t task.TaskView) boardTask { return boardTask{r, t} },
-		"lower":   strings.ToLower, "status": stick.TaskState.Word,
+		"lower":   strings.ToLower, "status": stick.TaskState.Word, "splitReason": splitReason,
 	}
 
 	base := template.Must(template.New("").Funcs(funcs).ParseFS(files, "templates/base.html", "templates/parts.html"))

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/monitor"
@@ -87,6 +88,19 @@ func headOfTask(q url.Values, v *view) {
 	if b.Job != nil && !b.Job.Running() && !b.Job.Failed(b.Task.StateAt) {
 		b.Job = nil
 	}
+}
+
+// returnReason is why a task came back: a sentence, and below it what a command has printed.
+type returnReason struct{ Says, Printed string }
+
+// splitReason splits a reason. What was printed is indented in it, after a sentence that ends with a colon.
+func splitReason(reason string) returnReason {
+	says, printed, found := strings.Cut(reason, ":\n  ")
+	if !found {
+		return returnReason{Says: reason}
+	}
+
+	return returnReason{says, strings.ReplaceAll(printed, "\n  ", "\n")}
 }
 
 // NextNeed is what waits for the person besides the task of the page; nil if nothing does.
