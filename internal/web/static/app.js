@@ -74,6 +74,20 @@
     const top = list.getBoundingClientRect().top < 0 ? list.offsetHeight : 0;
     list.prepend(row);
     if (top) scrollBy(0, list.offsetHeight - top); // somebody reads further down
+    else trimRows(list);
+  };
+  // A page that stays open for days doesn't grow: the oldest rows are on the further pages of the log.
+  const mostRows = 120;
+  const trimRows = (list) => {
+    let trimmed = false;
+    while (list.childElementCount > mostRows && !list.lastElementChild.contains(document.activeElement)) {
+      list.lastElementChild.remove();
+      trimmed = true;
+    }
+    const older = document.querySelector("#older a");
+    if (!trimmed || !older) return;
+    older.search = "?before=" + list.lastElementChild.dataset.seq;
+    older.parentElement.hidden = false;
   };
 
   // The picture of the turns is drawn anew when something has happened in the room, and at most every two seconds.
