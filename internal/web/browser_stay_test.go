@@ -4,7 +4,10 @@ package web
 
 import (
 	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 
 	"talkingstick/internal/e2e/realharness"
 	"talkingstick/internal/engine"
@@ -39,4 +42,34 @@ func TestBrowserStays_Rows(t *testing.T) {
 	if a, _ := strconv.Atoi(oldest); strconv.Itoa(a-1) != next {
 		t.Errorf("after %s comes %s", oldest, next)
 	}
+}
+
+// TestBrowserStays_Unseen: the title of a page that nobody sees counts what needs its person, its icon has a dot, and
+// the desktop is told.
+func TestBrowserStays_Unseen(t *testing.T) {
+	s, claude, _, _, d := studio(t)
+	b := d.open()
+	b.goTo("/room/" + string(s.Room().ID))
+	b.until(`document.body.dataset.linked === "yes" && document.title.startsWith("(2) ")`)
+
+	b.run(chromedp.Evaluate(`
+		window.told = [];
+		window.Notification = class { static permission = "granted"; constructor(title, o) { told.push(title + ": " + o.body) } };
+		Object.defineProperty(document, "hidden", { get: () => true, configurable: true });
+		document.dispatchEvent(new Event("visibilitychange"));`, nil))
+	claude.SendAs(engine.SendMessageParams{
+		To: []stick.AgentID{d.ann.ID}, Category: "BLOCKED", Body: "which port?",
+	}).OK()
+	b.until(`document.title.startsWith("(3) ")`)
+	b.until(`document.querySelector("link[rel=icon]").href.endsWith("/static/icon-needs.svg")`)
+	if told := eval[[]string](b, `told`); len(told) != 1 || !strings.HasPrefix(told[0], "3 things need you: ") {
+		t.Errorf("the desktop is told %q", told)
+	}
+
+	// Whoever looks again sees the page as it is.
+	b.run(chromedp.Evaluate(`delete document.hidden; document.dispatchEvent(new Event("visibilitychange"))`, nil))
+	for _, m := range d.ann.Inbox().Messages {
+		d.ann.Accepts(m.MessageID).OK()
+	}
+	b.until(`document.title.startsWith("(1) ")`)
 }

@@ -107,7 +107,9 @@ func errNotSignedIn() *stick.Error {
 }
 
 // isStatic are the paths of files that need no session.
-var isStatic = map[string]bool{"/static/style.css": true, "/static/app.js": true, "/static/icon.svg": true}
+var isStatic = map[string]bool{
+	"/static/style.css": true, "/static/app.js": true, "/static/icon.svg": true, "/static/icon-needs.svg": true,
+}
 
 // allowsHost reports whether a browser may call the server by this name. A page of another site can have its
 // name lead here, but can't change the name that the browser sends. Ports may differ: a tunnel has its own.

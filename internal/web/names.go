@@ -7,7 +7,7 @@ import (
 )
 
 // spokenAttributes are those whose values people read or hear.
-var spokenAttributes = []string{` aria-label="`, ` title="`, ` data-said="`}
+var spokenAttributes = []string{` aria-label="`, ` title="`, ` data-said="`, ` data-need="`}
 
 // showNames returns HTML that our templates made with what people call agents in place of their ids. It changes
 // what people read, and no link or value of a form. What somebody else wrote stays as it is: elements for code

@@ -66,7 +66,28 @@
     const was = keep(old);
     old.replaceWith(now);
     restore(now, was);
+    if (part.id === "menu") countNeeds(old, now);
   };
+
+  // --- what needs the person is counted in the title, where it is read without the page being in front
+
+  const needsIn = (menu) => Number((menu.querySelector(".count.hot") || {}).textContent || 0);
+  const countNeeds = (old, now) => {
+    const n = needsIn(now), before = needsIn(old);
+    document.title = (n ? "(" + n + ") " : "") + document.title.replace(/^\(\d+\) /, "");
+    document.querySelector("link[rel=icon]").href = "/static/icon" + (n ? "-needs" : "") + ".svg";
+    if (n > before && document.hidden && "Notification" in window && Notification.permission === "granted") {
+      try { new Notification(n === 1 ? "One thing needs you" : n + " things need you", { body: now.dataset.need, tag: "needs" }); } catch { /* a phone takes them from workers alone */ }
+    }
+  };
+  const asksLeave = $("notify");
+  if (asksLeave && "Notification" in window && Notification.permission === "default") {
+    asksLeave.parentElement.hidden = false;
+    asksLeave.addEventListener("click", async () => {
+      await Notification.requestPermission();
+      asksLeave.parentElement.hidden = true;
+    });
+  }
   const addRow = (html) => {
     const list = $("timeline"), row = element(html);
     if (!list || !row || $(row.id)) return;
@@ -146,7 +167,7 @@
   };
   // When a server has ended, another program may listen on its port. Path and cookie of the session are only for the one that has made this page.
   const reopen = async (refused) => {
-    if (!body.dataset.live || source || over || document.hidden) return;
+    if (!body.dataset.live || source || over || isUnseen()) return;
     try {
       const r = await fetch("/enter?" + new URLSearchParams({ ask: proof.ask }), { credentials: "omit" });
       if (await r.text() !== proof.answer) {
@@ -189,8 +210,25 @@
     $("over").hidden = false;
     $("over").textContent = answer.message + ". What helps: " + answer.hint;
   };
-  // A browser has few connections to one server, and a page that nobody sees needs none.
-  document.addEventListener("visibilitychange", () => document.hidden ? close() : reopen());
+  // A browser has few connections to one server. Of the pages that nobody sees one keeps its own, and counts in its title what needs somebody.
+  let ticket = null, giveBack = null;
+  const isUnseen = () => document.hidden && !giveBack;
+  const waitUnseen = () => {
+    close();
+    if (!navigator.locks || ticket) return; // a server beyond this machine, without TLS
+    ticket = new AbortController();
+    navigator.locks.request("unseen", { signal: ticket.signal }, () => new Promise((done) => {
+      giveBack = done;
+      reopen();
+    })).catch(() => { /* it is seen again */ });
+  };
+  const show = () => {
+    if (giveBack) giveBack();
+    else if (ticket) ticket.abort();
+    ticket = giveBack = null;
+    reopen();
+  };
+  document.addEventListener("visibilitychange", () => document.hidden ? waitUnseen() : show());
   addEventListener("pagehide", close);
   addEventListener("pageshow", (e) => { if (e.persisted) reopen(); });
   open();
