@@ -279,14 +279,43 @@ func TestBrowserForEverybody(t *testing.T) {
 	b := d.open()
 	room := "/room/" + string(s.Room().ID)
 
-	contrast := `{ runOnly: ["color-contrast"], resultTypes: ["violations"] }`
-	for name, path := range map[string]string{
+	b.suits(t, axe, map[string]string{
 		"rooms": "/", "needs": "/needs", "inbox": "/inbox", "sessions": "/sessions", "tasks": "/tasks",
 		"scopes": "/scopes",
 		"room":   room, "room-scopes": room + "/scopes", "task": room + "/task/ui-7?at=upload.go:3#comment",
 		"failure": "/nothing",
 		"message": room + "/message/" + strconv.FormatInt(asked, 10),
-	} {
+	})
+}
+
+// TestBrowserForEverybody_LongTexts: so it is if everybody has written as much as they may, and somebody is gone.
+func TestBrowserForEverybody_LongTexts(t *testing.T) {
+	axe := realharness.Axe(t)
+	s, claude, codex, _, d := studio(t)
+	long := strings.Repeat("All that has to be said of this, in many words.\n", 60)
+	claude.AddNote(engine.AddNoteParams{Body: long}).OK()
+	claude.WorkerSpawn(task.WorkerSpawnParams{TaskID: "ui-10", Description: cut(long, 1000), Spec: long}).OK()
+	id := claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Category: "BLOCKED", Body: long}).ID()
+	d.ann.WorkerDiff(task.WorkerDiffParams{TaskID: "ui-7"}).OK()
+	d.ann.WorkerComment(task.WorkerCommentParams{TaskID: "ui-7", At: "upload.go:3", Body: cut(long, 2000)}).OK()
+	d.ann.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "ui-7", Reason: cut(long, 2000)}).OK()
+	codex.Dies()
+	s.Ring()
+
+	b := d.open()
+	room := "/room/" + string(s.Room().ID)
+	b.suits(t, axe, map[string]string{
+		"rooms": "/", "needs": "/needs", "inbox": "/inbox", "sessions": "/sessions", "tasks": "/tasks", "room": room,
+		"log": room + "/log", "task": room + "/task/ui-7", "spec": room + "/task/ui-10",
+		"message": room + "/message/" + strconv.FormatInt(id, 10),
+	})
+}
+
+// suits fails the test for what keeps people from using pages, and for what doesn't fit on a phone.
+func (b *tab) suits(t *testing.T, axe string, pages map[string]string) {
+	t.Helper()
+	contrast := `{ runOnly: ["color-contrast"], resultTypes: ["violations"] }`
+	for name, path := range pages {
 		b.size(1280, 900)
 		b.dark(false)
 		b.goTo(path)

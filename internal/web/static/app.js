@@ -37,7 +37,7 @@
       focus: active && { name: named(active), nth: same.indexOf(active), from: active.selectionStart, to: active.selectionEnd },
       typed: controls(root).filter((c) => c.matches("input, textarea, select") && c.value !== c.defaultValue).map((c) => [named(c), c.value]),
       opened: [...root.querySelectorAll("details[open]")].map((d) => d.closest("[id]").id + "/" + d.firstElementChild.textContent),
-      scrolled: [...root.querySelectorAll(".text, .scroll, .output, .tail, .last, .clip")].map((e) => [e.scrollTop, e.scrollLeft]),
+      scrolled: [...root.querySelectorAll(".text, .scroll, .output, .tail")].map((e) => [e.scrollTop, e.scrollLeft]),
     };
   };
   const restore = (root, was) => {
@@ -48,7 +48,7 @@
       const c = controls(root).find((c) => named(c) === name);
       if (c) c.value = value;
     }
-    [...root.querySelectorAll(".text, .scroll, .output, .tail, .last, .clip")].forEach((e, i) => { if (was.scrolled[i]) [e.scrollTop, e.scrollLeft] = was.scrolled[i]; });
+    [...root.querySelectorAll(".text, .scroll, .output, .tail")].forEach((e, i) => { if (was.scrolled[i]) [e.scrollTop, e.scrollLeft] = was.scrolled[i]; });
     if (!was.focus) return;
     const c = controls(root).filter((c) => named(c) === was.focus.name)[Math.max(was.focus.nth, 0)];
     if (!c) return;
