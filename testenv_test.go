@@ -12,7 +12,7 @@ var startsProcesses = []string{
 	module + "/internal/engine",
 	module + "/internal/engine/core", module + "/internal/engine/eventlog", module + "/internal/engine/guard",
 	module + "/internal/engine/guard/restore", module + "/internal/engine/roster",
-	module + "/internal/engine/upkeep", module + "/internal/git", module + "/internal/scene",
+	module + "/internal/engine/scopes", module + "/internal/engine/upkeep", module + "/internal/git", module + "/internal/scene",
 	module + "/internal/task",
 	module + "/internal/task/command", module + "/internal/task/queue", module + "/internal/task/pull",
 	module + "/internal/task/repository",

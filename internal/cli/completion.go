@@ -17,6 +17,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -230,14 +231,14 @@ func noteCandidates(ctx context.Context, a *app.Run, at core.Where) []cobra.Comp
 
 // reservationCandidates are the caller's own.
 func reservationCandidates(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
-	return app.FindCandidates(a, func(e app.Operations, by core.Caller) (engine.ListReservationsResult, error) {
-		res, err := e.ListReservations(ctx, engine.ListReservationsParams{Caller: by, Where: at})
-		res.Reservations = slices.DeleteFunc(res.Reservations, func(v engine.ReservationView) bool {
+	return app.FindCandidates(a, func(e app.Operations, by core.Caller) (scopes.ListReservationsResult, error) {
+		res, err := e.ListReservations(ctx, scopes.ListReservationsParams{Caller: by, Where: at})
+		res.Reservations = slices.DeleteFunc(res.Reservations, func(v scopes.ReservationView) bool {
 			return v.Agent != res.AgentID
 		})
 		return res, err
-	}, func(r engine.ListReservationsResult) []engine.ReservationView { return r.Reservations },
-		func(v engine.ReservationView) cobra.Completion {
+	}, func(r scopes.ListReservationsResult) []scopes.ReservationView { return r.Reservations },
+		func(v scopes.ReservationView) cobra.Completion {
 			return app.DescribedWord(string(v.Pattern), v.Task)
 		})
 }

@@ -830,7 +830,7 @@ func readSource(t *testing.T) source {
 		"../../stick", "../../stick/tasks", "../../stick/edits", "../../stick/scope", "../../stick/talk",
 		"../../stick/presence", "../../stick/timeline", "../../stick/diff", "../engine", "../engine/core",
 		"../engine/eventlog", "../engine/guard", "../engine/guard/ledger", "../engine/guard/restore",
-		"../engine/roster", "../engine/upkeep", "../task", "../task/repository", "../task/runner",
+		"../engine/roster", "../engine/scopes", "../engine/upkeep", "../task", "../task/repository", "../task/runner",
 		"../task/queue", "../task/pull", "../store", "../store/dialect", "../store/sqlite",
 		"../store/postgres", "../store/schema", "../workspace", "../harness", "../git", "../rescue",
 		"../rescue/manifest", "../rescue/commits", "../config", "../demo", "../install", "../term", ".",

@@ -15,6 +15,7 @@ import (
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/notify"
 	"talkingstick/internal/task"
@@ -65,12 +66,12 @@ var results = map[string][]any{
 	"tt notes add":      {engine.AddNoteResult{}},
 	"tt notes list":     {engine.ListNotesResult{}},
 	"tt notes resolve":  {engine.ResolveNoteResult{}},
-	"tt reserve":        {engine.ReservePathsResult{}},
-	"tt unreserve":      {engine.ReleasePathsResult{}},
-	"tt reservations":   {engine.ListReservationsResult{}},
+	"tt reserve":        {scopes.ReservePathsResult{}},
+	"tt unreserve":      {scopes.ReleasePathsResult{}},
+	"tt reservations":   {scopes.ListReservationsResult{}},
 	"tt may-edit":       {guard.MayEditResult{}},
 	"tt changes":        {guard.ListChangesResult{}},
-	"tt conflicts":      {engine.GetConflictsResult{}},
+	"tt conflicts":      {scopes.GetConflictsResult{}},
 	"tt config":         {doctor.ConfigResult{}},
 	"tt doctor":         {doctor.DoctorResult{}},
 	"tt migrate-db":     {upkeep.MigrateDBResult{}},

@@ -2,9 +2,9 @@
 // these methods with the same two structs, so that surfaces can't drift apart. Package core explains how an
 // operation runs.
 //
-// Turns, members, talk and reservations are here. The operations on sessions are in package roster, those that
-// read the log in eventlog, and those on the data directory in upkeep; package guard judges edits and keeps
-// uncommitted work. An [Engine] makes all of these, and hands each what it needs of another as a function.
+// Turns, members and talk are here. The operations on sessions are in package roster, those on reservations in
+// scopes, those that read the log in eventlog, and those on the data directory in upkeep; package guard judges
+// edits and keeps uncommitted work. An [Engine] makes all of these, and hands each what it needs of another as a function.
 // Package task holds the operations on tasks.
 package engine
 
@@ -15,6 +15,7 @@ import (
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/stick"
 )
@@ -35,6 +36,7 @@ type Engine struct {
 	Guard  *guard.Guard   // the operations on edits, uncommitted changes and rescues
 	Log    *eventlog.Log  // the operations that read the log
 	Roster *roster.Roster // the operations on sessions, and on who is at work
+	Scopes *scopes.Scopes // the operations on reservations and conflicts
 	Upkeep *upkeep.Upkeep // the operations on the data directory
 
 	core          *core.Kernel
@@ -43,7 +45,10 @@ type Engine struct {
 
 // New returns an engine. It touches no file.
 func New(cfg Config) *Engine {
-	e := &Engine{core: cfg.Kernel, Log: eventlog.New(cfg.Kernel), startGuardian: cfg.StartGuardian}
+	e := &Engine{
+		core: cfg.Kernel, startGuardian: cfg.StartGuardian,
+		Log: eventlog.New(cfg.Kernel), Scopes: scopes.New(cfg.Kernel),
+	}
 	e.Roster = roster.New(roster.Config{Kernel: cfg.Kernel, LeftDraft: e.leftDraft})
 	e.Guard = guard.New(guard.Config{Kernel: cfg.Kernel, Roles: e.Roster.RoleFiles, Never: e.Roster.NeverCopied})
 

@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/guard/restore"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/stick"
 )
 
@@ -96,10 +97,10 @@ func TestEveryTool(t *testing.T) {
 
 	d.git("init", "-q")
 	equal(s, "get_conflicts", doc{},
-		func(e *engine.Engine, p engine.GetConflictsParams) (engine.GetConflictsResult, error) {
-			return e.GetConflicts(ctx, p)
+		func(e *engine.Engine, p scopes.GetConflictsParams) (scopes.GetConflictsResult, error) {
+			return e.Scopes.GetConflicts(ctx, p)
 		},
-		engine.GetConflictsParams{Caller: me, Where: here})
+		scopes.GetConflictsParams{Caller: me, Where: here})
 
 	sent := s.ok("send_message", doc{
 		"to": []string{string(b)}, "body": "please look", "category": "BLOCKED", "blocker": "the tests",
@@ -162,10 +163,10 @@ func TestEveryTool(t *testing.T) {
 	is(s.ok("reserve_paths", doc{"paths": []string{"src/*.go"}})["reservations"].([]any)[0].(doc), "pattern",
 		"src/*.go")
 	equal(s, "list_reservations", doc{},
-		func(e *engine.Engine, p engine.ListReservationsParams) (engine.ListReservationsResult, error) {
-			return e.ListReservations(ctx, p)
+		func(e *engine.Engine, p scopes.ListReservationsParams) (scopes.ListReservationsResult, error) {
+			return e.Scopes.ListReservations(ctx, p)
 		},
-		engine.ListReservationsParams{Caller: me, Where: here})
+		scopes.ListReservationsParams{Caller: me, Where: here})
 
 	equal(others[b], "may_edit", doc{"paths": []string{filepath.Join(d.work, "src", "a.go")}},
 		func(e *engine.Engine, p guard.MayEditParams) (guard.MayEditResult, error) {

@@ -14,6 +14,7 @@ import (
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/params"
 	"talkingstick/internal/task"
 )
@@ -70,6 +71,15 @@ func rosterOp[P, R any](
 ) tool {
 	return newTool(name, description, k, func(s *server, ctx context.Context, p P) (R, error) {
 		return call(s.o.Engine.Roster, ctx, p)
+	}, required)
+}
+
+// scopeOp makes a tool from an operation on reservations or conflicts.
+func scopeOp[P, R any](
+	name, description string, k kind, call func(*scopes.Scopes, context.Context, P) (R, error), required ...string,
+) tool {
+	return newTool(name, description, k, func(s *server, ctx context.Context, p P) (R, error) {
+		return call(s.o.Engine.Scopes, ctx, p)
 	}, required)
 }
 
@@ -169,19 +179,19 @@ var tools = sync.OnceValue(func() []tool {
 			(*engine.Engine).AddNote, "body"),
 		roomOp("list_notes", "List open notes.", reads, (*engine.Engine).ListNotes),
 		roomOp("resolve_note", "Resolve a note.", rare, (*engine.Engine).ResolveNote, "note_id"),
-		roomOp("reserve_paths", "Reserve files, directories or patterns; both sides are told of overlaps.", rare,
-			(*engine.Engine).ReservePaths, "paths"),
-		roomOp("release_paths", "Release reserved paths: by pattern, by number, or all of yours.", rare,
-			(*engine.Engine).ReleasePaths),
-		roomOp("list_reservations", "List reserved paths and who reserved them.", reads,
-			(*engine.Engine).ListReservations),
+		scopeOp("reserve_paths", "Reserve files, directories or patterns; both sides are told of overlaps.", rare,
+			(*scopes.Scopes).ReservePaths, "paths"),
+		scopeOp("release_paths", "Release reserved paths: by pattern, by number, or all of yours.", rare,
+			(*scopes.Scopes).ReleasePaths),
+		scopeOp("list_reservations", "List reserved paths and who reserved them.", reads,
+			(*scopes.Scopes).ListReservations),
 		guardOp("may_edit", "Ask whether you may change paths now.", reads, (*guard.Guard).MayEdit, "paths"),
 		restoreOp("list_calls", "List the tool calls of the room's agents that changed files.", reads,
 			(*restore.Restorer).ListCalls),
 		restoreOp("undo_call", "Undo what a tool call changed; by default your last one. Later changes by others stay.", asks,
 			(*restore.Restorer).UndoCall),
-		roomOp("get_conflicts", "List files that conflict between the repository's working trees, and whom to talk to.", reads,
-			(*engine.Engine).GetConflicts),
+		scopeOp("get_conflicts", "List files that conflict between the repository's working trees, and whom to talk to.", reads,
+			(*scopes.Scopes).GetConflicts),
 		roomOp("save_draft", "Save a draft of your handoff, in case your turn ends without one. You keep the stick.", rare,
 			(*engine.Engine).SaveDraft, "room_id", "lease_id", "expected_turn_id"),
 		roomOp("leave_room", "Leave the room. If you hold the stick, give a handoff or say why you abandon the turn.", rare,

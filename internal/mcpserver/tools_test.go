@@ -21,6 +21,7 @@ import (
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -169,7 +170,7 @@ func TestEveryOperationIsOnEverySurface(t *testing.T) {
 	for _, of := range []reflect.Type{
 		reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](),
 		reflect.TypeFor[*restore.Restorer](), reflect.TypeFor[*upkeep.Upkeep](),
-		reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks](),
+		reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*scopes.Scopes](), reflect.TypeFor[*task.Tasks](),
 	} {
 		for i := range of.NumMethod() {
 			if m := of.Method(i); operation(m.Type) {

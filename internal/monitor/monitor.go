@@ -15,6 +15,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -25,7 +26,7 @@ type Operations interface {
 	ListRooms(context.Context, engine.ListRoomsParams) (engine.ListRoomsResult, error)
 	GetRoomState(context.Context, engine.GetRoomStateParams) (engine.GetRoomStateResult, error)
 	GetRoomEvents(context.Context, eventlog.GetRoomEventsParams) (eventlog.EventsResult, error)
-	ListReservations(context.Context, engine.ListReservationsParams) (engine.ListReservationsResult, error)
+	ListReservations(context.Context, scopes.ListReservationsParams) (scopes.ListReservationsResult, error)
 	GetInbox(context.Context, engine.GetInboxParams) (engine.GetInboxResult, error)
 	GetMessage(context.Context, engine.GetMessageParams) (engine.GetMessageResult, error)
 	WorkerStatus(context.Context, task.WorkerStatusParams) (task.WorkerStatusResult, error)

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard/restore"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
@@ -23,13 +24,15 @@ import (
 type operations struct {
 	*engine.Engine
 	*eventlog.Log
+	*scopes.Scopes
 	*task.Tasks
 	*restore.Restorer
 }
 
 func watchedBy(a *scene.Actor) monitor.Options {
 	return monitor.Options{
-		Operations: operations{a.Engine, a.Engine.Log, a.Tasks, a.Engine.Guard.Restorer}, Caller: a.By,
+		Operations: operations{a.Engine, a.Engine.Log, a.Engine.Scopes, a.Tasks, a.Engine.Guard.Restorer},
+		Caller:     a.By,
 	}
 }
 

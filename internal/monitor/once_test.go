@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -34,8 +35,8 @@ func (two) GetRoomEvents(context.Context, eventlog.GetRoomEventsParams) (eventlo
 	return eventlog.EventsResult{}, nil
 }
 
-func (two) ListReservations(context.Context, engine.ListReservationsParams) (engine.ListReservationsResult, error) {
-	return engine.ListReservationsResult{}, nil
+func (two) ListReservations(context.Context, scopes.ListReservationsParams) (scopes.ListReservationsResult, error) {
+	return scopes.ListReservationsResult{}, nil
 }
 
 func (two) WorkerStatus(context.Context, task.WorkerStatusParams) (task.WorkerStatusResult, error) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 	"talkingstick/stick/presence"
@@ -31,7 +32,7 @@ type Room struct {
 	Paused []task.QueuePause        // merge queues that are paused
 	Inbox  []engine.InboxMessage    // the newest open messages
 	Owed   []engine.InboxMessage    // every message that waits for an answer, whatever came after it
-	Scopes []engine.ReservationView // the reserved paths, the newest first
+	Scopes []scopes.ReservationView // the reserved paths, the newest first
 	Events []stick.Event            // the last ones, the oldest first
 	More   bool                     // there are older events
 	Needs  []presence.Need          // what waits for the one who watches, the most urgent first

@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 	"talkingstick/stick/presence"
@@ -34,7 +35,7 @@ func (m *Monitor) readRoom(ctx context.Context, id stick.RoomID, was *reading) (
 	}
 	r.Events, r.More = events.Events, events.More
 
-	scopes, err := ops.ListReservations(ctx, engine.ListReservationsParams{Caller: by, Where: at, Limit: 200})
+	scopes, err := ops.ListReservations(ctx, scopes.ListReservationsParams{Caller: by, Where: at, Limit: 200})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/engine/upkeep"
 )
 
@@ -140,9 +141,9 @@ func (a *Actor) ForgetRescue(p restore.ForgetRescueParams) Answer[restore.Forget
 }
 
 // GetConflicts is the operation of that name.
-func (a *Actor) GetConflicts(p engine.GetConflictsParams) Answer[engine.GetConflictsResult] {
+func (a *Actor) GetConflicts(p scopes.GetConflictsParams) Answer[scopes.GetConflictsResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "GetConflicts", a.Engine.GetConflicts, p)
+	return runOperation(a, "GetConflicts", a.Engine.Scopes.GetConflicts, p)
 }
 
 // GetInbox is the operation of that name.
@@ -239,9 +240,9 @@ func (a *Actor) ListRescues(p restore.ListRescuesParams) Answer[restore.ListResc
 }
 
 // ListReservations is the operation of that name.
-func (a *Actor) ListReservations(p engine.ListReservationsParams) Answer[engine.ListReservationsResult] {
+func (a *Actor) ListReservations(p scopes.ListReservationsParams) Answer[scopes.ListReservationsResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "ListReservations", a.Engine.ListReservations, p)
+	return runOperation(a, "ListReservations", a.Engine.Scopes.ListReservations, p)
 }
 
 // ListChanges is the operation of that name.
@@ -302,9 +303,9 @@ func (a *Actor) ReadMessage(p engine.ReadMessageParams) Answer[engine.MessagesRe
 }
 
 // ReleasePaths is the operation of that name.
-func (a *Actor) ReleasePaths(p engine.ReleasePathsParams) Answer[engine.ReleasePathsResult] {
+func (a *Actor) ReleasePaths(p scopes.ReleasePathsParams) Answer[scopes.ReleasePathsResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "ReleasePaths", a.Engine.ReleasePaths, p)
+	return runOperation(a, "ReleasePaths", a.Engine.Scopes.ReleasePaths, p)
 }
 
 // ReleaseStick is the operation of that name.
@@ -326,9 +327,9 @@ func (a *Actor) ReorderMembers(p engine.ReorderMembersParams) Answer[engine.Reor
 }
 
 // ReservePaths is the operation of that name.
-func (a *Actor) ReservePaths(p engine.ReservePathsParams) Answer[engine.ReservePathsResult] {
+func (a *Actor) ReservePaths(p scopes.ReservePathsParams) Answer[scopes.ReservePathsResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "ReservePaths", a.Engine.ReservePaths, p)
+	return runOperation(a, "ReservePaths", a.Engine.Scopes.ReservePaths, p)
 }
 
 // ResolveNote is the operation of that name.

@@ -15,6 +15,7 @@ import (
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
@@ -30,7 +31,8 @@ func TestEveryOperationHasAStory(t *testing.T) {
 		"engine/guard":         reflect.TypeFor[*guard.Guard](),
 		"engine/guard/restore": reflect.TypeFor[*restore.Restorer](),
 		"engine/upkeep":        reflect.TypeFor[*upkeep.Upkeep](),
-		"engine/roster":        reflect.TypeFor[*roster.Roster](), "task": reflect.TypeFor[*task.Tasks](),
+		"engine/roster":        reflect.TypeFor[*roster.Roster](),
+		"engine/scopes":        reflect.TypeFor[*scopes.Scopes](), "task": reflect.TypeFor[*task.Tasks](),
 	} {
 		stories := calls(t, filepath.Join("..", folder, "*_test.go"))
 		covered := map[string]bool{}

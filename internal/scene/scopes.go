@@ -10,16 +10,17 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/scopes"
 )
 
 // Reserve reserves paths.
-func (a *Actor) Reserve(paths ...string) Answer[engine.ReservePathsResult] {
-	return a.ReservePaths(engine.ReservePathsParams{Paths: paths})
+func (a *Actor) Reserve(paths ...string) Answer[scopes.ReservePathsResult] {
+	return a.ReservePaths(scopes.ReservePathsParams{Paths: paths})
 }
 
 // Unreserve releases reservations.
-func (a *Actor) Unreserve(paths ...string) Answer[engine.ReleasePathsResult] {
-	return a.ReleasePaths(engine.ReleasePathsParams{Paths: paths})
+func (a *Actor) Unreserve(paths ...string) Answer[scopes.ReleasePathsResult] {
+	return a.ReleasePaths(scopes.ReleasePathsParams{Paths: paths})
 }
 
 // Editing is the answer to an actor that asks whether it may edit.

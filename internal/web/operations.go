@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/params"
 	"talkingstick/internal/task"
 )
@@ -64,6 +65,15 @@ func rosterOp[P, R any](
 ) operation {
 	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) {
 		return call(s.o.Engine.Roster, ctx, p)
+	}, required)
+}
+
+// scopeOp makes a row of an operation on reservations or conflicts.
+func scopeOp[P, R any](
+	name string, call func(*scopes.Scopes, context.Context, P) (R, error), required ...string,
+) operation {
+	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) {
+		return call(s.o.Engine.Scopes, ctx, p)
 	}, required)
 }
 
@@ -123,11 +133,11 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 		engineOp("add_note", (*engine.Engine).AddNote, "room_id", "body"),
 		engineOp("list_notes", (*engine.Engine).ListNotes, "room_id"),
 		engineOp("resolve_note", (*engine.Engine).ResolveNote, "room_id", "note_id"),
-		engineOp("list_reservations", (*engine.Engine).ListReservations, "room_id"),
-		engineOp("reserve_paths", (*engine.Engine).ReservePaths, "room_id", "paths"),
-		engineOp("release_paths", (*engine.Engine).ReleasePaths, "room_id"),
+		scopeOp("list_reservations", (*scopes.Scopes).ListReservations, "room_id"),
+		scopeOp("reserve_paths", (*scopes.Scopes).ReservePaths, "room_id", "paths"),
+		scopeOp("release_paths", (*scopes.Scopes).ReleasePaths, "room_id"),
 		guardOp("may_edit", (*guard.Guard).MayEdit, "room_id", "paths"),
-		engineOp("get_conflicts", (*engine.Engine).GetConflicts, "room_id"),
+		scopeOp("get_conflicts", (*scopes.Scopes).GetConflicts, "room_id"),
 		rosterOp("get_roster", (*roster.Roster).GetRoster, "room_id"),
 		rosterOp("list_sessions", (*roster.Roster).ListSessions, "room_id"),
 		engineOp("leave_room", (*engine.Engine).LeaveRoom, "room_id"),

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
@@ -76,7 +77,7 @@ func TestEveryOperationIsOnHTTP(t *testing.T) {
 	for _, of := range []reflect.Type{
 		reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](),
 		reflect.TypeFor[*restore.Restorer](), reflect.TypeFor[*upkeep.Upkeep](),
-		reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks](),
+		reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*scopes.Scopes](), reflect.TypeFor[*task.Tasks](),
 	} {
 		for i := range of.NumMethod() {
 			m := of.Method(i)

@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"strings"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/guard/restore"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/monitor"
 	"talkingstick/stick"
 	"talkingstick/stick/edits"
@@ -15,7 +15,7 @@ import (
 
 // scopesPage is what only the page of a room's scopes shows. git is asked for it when the page is loaded.
 type scopesPage struct {
-	Conflicts   engine.GetConflictsResult
+	Conflicts   scopes.GetConflictsResult
 	NoConflicts string // why they aren't known
 	Changes     guard.ListChangesResult
 	NoChanges   string
@@ -35,7 +35,7 @@ func (s *Server) readScopes(r *http.Request, v *view) error {
 	v.Body = b
 
 	var err error
-	b.Conflicts, err = s.ops.GetConflicts(r.Context(), engine.GetConflictsParams{Caller: s.o.Caller, Where: where})
+	b.Conflicts, err = s.ops.GetConflicts(r.Context(), scopes.GetConflictsParams{Caller: s.o.Caller, Where: where})
 	if err != nil {
 		b.NoConflicts = stick.AsError(err).Message
 	}

@@ -25,6 +25,7 @@ import (
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -55,6 +56,7 @@ type operations struct {
 	*guard.Guard
 	*restore.Restorer
 	*roster.Roster
+	*scopes.Scopes
 	*task.Tasks
 }
 
@@ -78,7 +80,9 @@ func New(o Options) *Server {
 		o.Now = time.Now
 	}
 
-	ops := operations{o.Engine, o.Engine.Log, o.Engine.Guard, o.Engine.Guard.Restorer, o.Engine.Roster, o.Tasks}
+	ops := operations{
+		o.Engine, o.Engine.Log, o.Engine.Guard, o.Engine.Guard.Restorer, o.Engine.Roster, o.Engine.Scopes, o.Tasks,
+	}
 	s := &Server{
 		o:            o,
 		ops:          ops,

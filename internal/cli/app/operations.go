@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/task"
@@ -22,6 +23,7 @@ type Operations struct {
 	*guard.Guard
 	*restore.Restorer
 	*roster.Roster
+	*scopes.Scopes
 	*upkeep.Upkeep
 	*task.Tasks
 }
@@ -72,7 +74,9 @@ func NewOperations(cfg core.Config, starters Starters) Operations {
 		tasks.KeepLanding(changed)
 	}
 
-	return Operations{rooms, rooms.Log, rooms.Guard, rooms.Guard.Restorer, rooms.Roster, rooms.Upkeep, tasks}
+	return Operations{
+		rooms, rooms.Log, rooms.Guard, rooms.Guard.Restorer, rooms.Roster, rooms.Scopes, rooms.Upkeep, tasks,
+	}
 }
 
 // NewOperations makes the operations of a run, which may start the commands of tasks, and guardians.

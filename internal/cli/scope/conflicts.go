@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
@@ -32,12 +32,12 @@ func ConflictsCmd(a *app.Run) *cobra.Command {
 			return err
 		}
 
-		return app.Show(a, func(e app.Operations, by core.Caller) (engine.GetConflictsResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (scopes.GetConflictsResult, error) {
 			l := a.StartProgress(true)
 			defer l.End()
 
 			l.SetText(func() term.Text { return term.Textf("reading the working trees") })
-			return e.GetConflicts(c.Context(), engine.GetConflictsParams{Caller: by, Where: w, Shows: showsPairs(l)})
+			return e.GetConflicts(c.Context(), scopes.GetConflictsParams{Caller: by, Where: w, Shows: showsPairs(l)})
 		}, showConflicts)
 	}
 
@@ -55,7 +55,7 @@ func showsPairs(l *app.ProgressLine) func(done, pairs int) {
 }
 
 // showConflicts adds a table for each pair of sides that collide, and the next step.
-func showConflicts(p *term.Page, res engine.GetConflictsResult) {
+func showConflicts(p *term.Page, res scopes.GetConflictsResult) {
 	p.Linef("%s", conflictsOutcome(res))
 	agents := map[string]stick.AgentID{}
 	for _, s := range res.Sides {
@@ -65,7 +65,7 @@ func showConflicts(p *term.Page, res engine.GetConflictsResult) {
 	// Conflicts are sorted by their two sides.
 	for rest := res.Conflicts; len(rest) > 0; {
 		first := rest[0]
-		n := slices.IndexFunc(rest, func(c engine.Conflict) bool { return c.A != first.A || c.B != first.B })
+		n := slices.IndexFunc(rest, func(c scopes.Conflict) bool { return c.A != first.A || c.B != first.B })
 		if n < 0 {
 			n = len(rest)
 		}
@@ -88,10 +88,10 @@ func showConflicts(p *term.Page, res engine.GetConflictsResult) {
 }
 
 // conflictsOutcome returns the answer in one line.
-func conflictsOutcome(res engine.GetConflictsResult) stick.Words {
+func conflictsOutcome(res scopes.GetConflictsResult) stick.Words {
 	conflicts, both := 0, 0
 	for _, c := range res.Conflicts {
-		if c.Kind == engine.KindConflict {
+		if c.Kind == scopes.KindConflict {
 			conflicts++
 		} else {
 			both++
@@ -142,8 +142,8 @@ func sideName(p *term.Page, name string, agents map[string]stick.AgentID, me sti
 }
 
 // showPair adds the files on which two sides collide.
-func showPair(p *term.Page, files []engine.Conflict) {
-	kinds := map[string]stick.Words{engine.KindConflict: "conflict", engine.KindBothChanged: "both changed"}
+func showPair(p *term.Page, files []scopes.Conflict) {
+	kinds := map[string]stick.Words{scopes.KindConflict: "conflict", scopes.KindBothChanged: "both changed"}
 	t := term.Table{Indent: "  "}
 	for _, f := range files {
 		t.Add(kinds[f.Kind], term.FileName(f.Path), conflictPlace(f))
@@ -152,7 +152,7 @@ func showPair(p *term.Page, files []engine.Conflict) {
 }
 
 // conflictPlace says where in a file the two sides conflict.
-func conflictPlace(f engine.Conflict) stick.Words {
+func conflictPlace(f scopes.Conflict) stick.Words {
 	var says stick.Words
 	if f.Says != "contents" {
 		says = stick.Wordsf("%s", f.Says)

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
@@ -19,7 +19,7 @@ import (
 
 // ReserveCmd makes tt reserve.
 func ReserveCmd(a *app.Run) *cobra.Command {
-	var p engine.ReservePathsParams
+	var p scopes.ReservePathsParams
 	var ttl time.Duration
 	c := &cobra.Command{
 		Use: "reserve <pattern>…", Short: "Reserve paths, so that others know who will change them",
@@ -49,7 +49,7 @@ func ReserveCmd(a *app.Run) *cobra.Command {
 			}
 		}
 
-		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.ReservePathsResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (scopes.ReservePathsResult, error) {
 			p.Caller, p.Where, p.Paths, p.TTL = by, path.Where(), args, stick.Millis(ttl.Milliseconds())
 			return e.ReservePaths(c.Context(), p)
 		}, showReserved)
@@ -58,7 +58,7 @@ func ReserveCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-func showReserved(p *term.Page, res engine.ReservePathsResult) {
+func showReserved(p *term.Page, res scopes.ReservePathsResult) {
 	if res.Joined {
 		p.Linef("you joined the room as %s", res.AgentID)
 	}
@@ -90,7 +90,7 @@ func showReserved(p *term.Page, res engine.ReservePathsResult) {
 
 // UnreserveCmd makes tt unreserve.
 func UnreserveCmd(a *app.Run) *cobra.Command {
-	var p engine.ReleasePathsParams
+	var p scopes.ReleasePathsParams
 	c := &cobra.Command{
 		Use: "unreserve [pattern or number]…", Short: "Release reserved paths", Args: app.ArgsBetween(0, -1, ""),
 		Long: "Release paths that you reserved, by the pattern or the number that tt reservations shows. " +
@@ -116,10 +116,10 @@ func UnreserveCmd(a *app.Run) *cobra.Command {
 			}
 		}
 
-		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.ReleasePathsResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (scopes.ReleasePathsResult, error) {
 			p.Caller, p.Where = by, path.Where()
 			return e.ReleasePaths(c.Context(), p)
-		}, func(p *term.Page, res engine.ReleasePathsResult) {
+		}, func(p *term.Page, res scopes.ReleasePathsResult) {
 			for _, v := range res.Released {
 				var of stick.Words
 
@@ -142,7 +142,7 @@ func UnreserveCmd(a *app.Run) *cobra.Command {
 
 // ReservationsCmd makes tt reservations.
 func ReservationsCmd(a *app.Run) *cobra.Command {
-	var p engine.ListReservationsParams
+	var p scopes.ListReservationsParams
 	var agent string
 	c := &cobra.Command{Use: "reservations [path]", Short: "List reserved paths", Args: app.ArgsBetween(0, 1, "a path")}
 	c.Flags().StringVar(&agent, "of", "", "only what this agent reserved")
@@ -155,7 +155,7 @@ func ReservationsCmd(a *app.Run) *cobra.Command {
 			return err
 		}
 
-		return app.Show(a, func(e app.Operations, by core.Caller) (engine.ListReservationsResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (scopes.ListReservationsResult, error) {
 			p.Caller, p.Agent = by, stick.AgentID(agent)
 			return e.ListReservations(c.Context(), p)
 		}, showReservations)
@@ -164,7 +164,7 @@ func ReservationsCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-func showReservations(p *term.Page, res engine.ListReservationsResult) {
+func showReservations(p *term.Page, res scopes.ListReservationsResult) {
 	if len(res.Reservations) == 0 {
 		p.Linef("nothing is reserved")
 		return

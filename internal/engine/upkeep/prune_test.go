@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/storetest"
@@ -47,7 +48,7 @@ func TestPrune_ClosedRoom(t *testing.T) {
 	pat.Prune(upkeep.PruneParams{Remove: true}).That("it went", func(r upkeep.PruneResult) bool {
 		return goes(r) && r.Pruned
 	})
-	ann.ListReservations(engine.ListReservationsParams{}).Refused(stick.CodeNoRoom)
+	ann.ListReservations(scopes.ListReservationsParams{}).Refused(stick.CodeNoRoom)
 	pat.Prune(upkeep.PruneParams{Remove: true}).That("nothing is left to remove", func(r upkeep.PruneResult) bool {
 		return len(r.Items) == 0
 	})

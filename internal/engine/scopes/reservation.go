@@ -1,4 +1,4 @@
-package engine
+package scopes
 
 import (
 	"cmp"
@@ -47,17 +47,17 @@ type ReservationView struct {
 // ReservePaths reserves all the named paths for the caller, or none. A caller that isn't a member joins. It
 // fails with [stick.CodeUsage], [stick.CodeRoomClosed] and [stick.CodeKicked]. If others have reserved the
 // same, it may fail with [stick.CodeReservationConflict] and [stick.CodeReservationStale].
-func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (ReservePathsResult, error) {
+func (sc *Scopes) ReservePaths(ctx context.Context, p ReservePathsParams) (ReservePathsResult, error) {
 	var res ReservePathsResult
 	q := scope.Reserving{TTL: p.TTL.Duration(), Task: p.TaskID, Strict: p.Strict, TakeStale: p.TakeStale}
 
-	p.Where = e.core.Located(p.Where)
-	root, dir, err := e.findRoots(ctx, p.Where)
+	p.Where = sc.core.Located(p.Where)
+	root, dir, err := sc.findRoots(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
 
-	scopes, err := e.parseSelections(root, p.Paths)
+	scopes, err := sc.parseSelections(root, p.Paths)
 	if err != nil {
 		return res, err
 	}
@@ -81,7 +81,7 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 		res.Warning = warnAbsent(root, q.Patterns)
 	}
 
-	err = e.writeRoom(ctx, p.Where, p.Caller, core.JoinsIfNew, func(o *op) error {
+	err = sc.writeRoom(ctx, p.Where, p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Settle()
 		q.By = o.Me.Agent
 
@@ -177,8 +177,8 @@ func viewReservation(r stick.Room, v stick.Reservation, probes *core.Probes, now
 
 // findRoots returns the path of the room that a call means, or that it would make, and the directory of the
 // call.
-func (e *Engine) findRoots(ctx context.Context, w core.Where) (root, dir string, err error) {
-	place, err := e.core.Place(w)
+func (sc *Scopes) findRoots(ctx context.Context, w core.Where) (root, dir string, err error) {
+	place, err := sc.core.Place(w)
 	if err != nil {
 		return "", "", err
 	}
@@ -187,7 +187,7 @@ func (e *Engine) findRoots(ctx context.Context, w core.Where) (root, dir string,
 		root, dir = place.Root, place.Path
 	}
 
-	db, err := e.core.Open(ctx, place != nil)
+	db, err := sc.core.Open(ctx, place != nil)
 	if err == store.ErrAbsent {
 		return "", "", stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
 	}
@@ -227,26 +227,26 @@ type ReleasePathsResult struct {
 
 // ReleasePaths releases all the named reservations, or none. It fails with [stick.CodeUnknownMember],
 // [stick.CodeNotFound], [stick.CodePersonOnly] and [stick.CodeUsage].
-func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (ReleasePathsResult, error) {
+func (sc *Scopes) ReleasePaths(ctx context.Context, p ReleasePathsParams) (ReleasePathsResult, error) {
 	var res ReleasePathsResult
 	if len(p.Paths) == 0 && len(p.ReservationIDs) == 0 && !p.All {
 		return res, stick.Errorf(stick.CodeUsage, "no reservation given").With("field", "paths").
 			Hintf("name what you reserved, or release all of it: %s", stick.Cmd("tt unreserve --all"))
 	}
 
-	p.Where = e.core.Located(p.Where)
-	root, _, err := e.findRoots(ctx, p.Where)
+	p.Where = sc.core.Located(p.Where)
+	root, _, err := sc.findRoots(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
 
-	scopes, err := e.parseSelections(root, p.Paths)
+	scopes, err := sc.parseSelections(root, p.Paths)
 	if err != nil {
 		return res, err
 	}
 
 	fold := workspace.FoldsCase(root)
-	err = e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+	err = sc.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil && !o.Me.Person() {
 			return err
@@ -369,14 +369,14 @@ type ListReservationsResult struct {
 
 // ListReservations lists the reservations of a room. It writes nothing. It fails with [stick.CodeNoRoom] and
 // [stick.CodeUsage].
-func (e *Engine) ListReservations(ctx context.Context, p ListReservationsParams) (ListReservationsResult, error) {
+func (sc *Scopes) ListReservations(ctx context.Context, p ListReservationsParams) (ListReservationsResult, error) {
 	var res ListReservationsResult
 	limit, err := core.CheckLimit(p.Limit)
 	if err != nil {
 		return res, err
 	}
 
-	err = e.core.Read(ctx, p.Where, p.Caller, func(
+	err = sc.core.Read(ctx, p.Where, p.Caller, func(
 		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
 	) (err error) {
 		q := store.ReservationQuery{Room: r.ID, Task: p.TaskID, Limit: limit}

@@ -1,4 +1,4 @@
-package engine
+package scopes
 
 import (
 	"context"
@@ -75,12 +75,12 @@ type Uncompared struct {
 // with [stick.CodeNoRoom], [stick.CodeNoRepository], [stick.CodeGitMissing], [stick.CodeGitTooOld] and, when
 // git takes too long, [stick.CodeInternal].
 // See docs/decisions/reservations-and-patterns.md#what-tt-conflicts-compares.
-func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetConflictsResult, error) {
+func (sc *Scopes) GetConflicts(ctx context.Context, p GetConflictsParams) (GetConflictsResult, error) {
 	res := GetConflictsResult{Sides: []ConflictSide{}, Conflicts: []Conflict{}, LeftOut: []Uncompared{}}
-	p.Where = e.core.Located(p.Where)
+	p.Where = sc.core.Located(p.Where)
 
 	var room stick.Room
-	err := e.core.Read(ctx, p.Where, p.Caller, func(
+	err := sc.core.Read(ctx, p.Where, p.Caller, func(
 		_ *store.Tx, _ *core.Probes, r stick.Room, me core.Identity,
 	) error {
 		room, res.RoomID, res.AgentID = r, r.ID, me.Agent
@@ -90,7 +90,7 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 		return res, err
 	}
 
-	dir, err := e.repositoryDir(ctx, p.Where)
+	dir, err := sc.repositoryDir(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
@@ -98,8 +98,8 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 	// No transaction is open here: git may take seconds.
 	limited, cancel := context.WithTimeout(ctx, conflictsLimit)
 	defer cancel()
-	file := e.knownPairsFile(dir)
-	seen, err := e.core.Config.Git.Collisions(limited, dir, readKnownPairs(file), p.Shows)
+	file := sc.knownPairsFile(dir)
+	seen, err := sc.core.Config.Git.Collisions(limited, dir, readKnownPairs(file), p.Shows)
 	switch {
 	case ctx.Err() != nil:
 		// The caller gave up. That isn't a limit of git.
@@ -113,7 +113,7 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 	keepKnownPairs(file, seen.Known)
 
 	workers := map[string]stick.AgentID{} // by branch
-	err = e.core.Read(ctx, p.Where, p.Caller, func(
+	err = sc.core.Read(ctx, p.Where, p.Caller, func(
 		tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity,
 	) error {
 		tasks, err := tx.Tasks(r.ID)
@@ -128,8 +128,8 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 }
 
 // repositoryDir returns a directory in which git finds the repository of a room.
-func (e *Engine) repositoryDir(ctx context.Context, w core.Where) (string, error) {
-	place, err := e.core.PlaceOf(ctx, w)
+func (sc *Scopes) repositoryDir(ctx context.Context, w core.Where) (string, error) {
+	place, err := sc.core.PlaceOf(ctx, w)
 	if err != nil {
 		return "", err
 	}

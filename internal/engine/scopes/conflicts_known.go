@@ -1,4 +1,4 @@
-package engine
+package scopes
 
 import (
 	"crypto/sha256"
@@ -16,9 +16,9 @@ import (
 // derived: without it, all pairs are compared.
 
 // knownPairsFile returns the file of the repository in a directory.
-func (e *Engine) knownPairsFile(dir string) string {
+func (sc *Scopes) knownPairsFile(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
-	return filepath.Join(e.core.Config.Dir, core.ComparisonsName, hex.EncodeToString(sum[:8])+".json")
+	return filepath.Join(sc.core.Config.Dir, core.ComparisonsName, hex.EncodeToString(sum[:8])+".json")
 }
 
 // readKnownPairs reads what is known of a repository's pairs, which may be nothing.

@@ -1,4 +1,4 @@
-package engine
+package scopes
 
 import (
 	"errors"
@@ -23,8 +23,8 @@ type selection struct {
 }
 
 // parseSelections parses the patterns to reserve or release.
-func (e *Engine) parseSelections(root string, paths []string) ([]selection, error) {
-	env := e.core.Config.Workspace
+func (sc *Scopes) parseSelections(root string, paths []string) ([]selection, error) {
+	env := sc.core.Config.Workspace
 	env.Dir = root
 	targets := workspace.NewTargets(env)
 	var out []selection

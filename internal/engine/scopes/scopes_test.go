@@ -1,4 +1,4 @@
-package engine_test
+package scopes_test
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -18,27 +18,27 @@ import (
 func TestReservationsAreSignals(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
-	ann.Reserve("src/**", "docs/a.md").That("two", func(r engine.ReservePathsResult) bool {
+	ann.Reserve("src/**", "docs/a.md").That("two", func(r scopes.ReservePathsResult) bool {
 		return len(r.Reservations) == 2 && r.Joined && len(r.Overlaps) == 0
 	})
-	ann.Reserve("src/**").That("again", func(r engine.ReservePathsResult) bool { return r.Already })
+	ann.Reserve("src/**").That("again", func(r scopes.ReservePathsResult) bool { return r.Already })
 	x := bob.Reserve("src/main.go").OK()
 	s.Check(len(x.Overlaps) == 1 && x.Overlaps[0].Agent == ann.ID && x.Overlaps[0].Verdict == stick.Alive, "%+v",
 		x.Overlaps)
 	ann.Looks().Brings(string(stick.EventIncursion))
-	bob.ReservePaths(engine.ReservePathsParams{Paths: []string{"docs/*.md"}, Strict: true}).Refused(stick.CodeReservationConflict)
+	bob.ReservePaths(scopes.ReservePathsParams{Paths: []string{"docs/*.md"}, Strict: true}).Refused(stick.CodeReservationConflict)
 	bob.Reserve("../out").Refused(stick.CodeUsage)
 	bob.Reserve("/elsewhere/x").Refused(stick.CodeUsage)
 	bob.Reserve().Refused(stick.CodeUsage)
-	bob.ReservePaths(engine.ReservePathsParams{Paths: []string{"x"}, TTL: -1}).Refused(stick.CodeUsage)
+	bob.ReservePaths(scopes.ReservePathsParams{Paths: []string{"x"}, TTL: -1}).Refused(stick.CodeUsage)
 
 	bob.Reserve(filepath.Join(s.Work, "lib")+"/*.go").That("from the root",
-		func(r engine.ReservePathsResult) bool { return r.Reservations[0].Pattern == "lib/*.go" })
+		func(r scopes.ReservePathsResult) bool { return r.Reservations[0].Pattern == "lib/*.go" })
 	s.File("odd/[id].ts", "")
 	bob.Reserve("odd/[id].ts").OK()
 	s.File("deep/below/file.go", "")
 	bob.At(s.Dir("work/deep")).Reserve("below/file.go").
-		That("a warning", func(r engine.ReservePathsResult) bool { return r.Warning != "" })
+		That("a warning", func(r scopes.ReservePathsResult) bool { return r.Warning != "" })
 	if err := os.Symlink("lib", filepath.Join(s.Work, "link")); err != nil {
 		t.Fatal(err)
 	}
@@ -46,26 +46,26 @@ func TestReservationsAreSignals(t *testing.T) {
 	s.Dir("work/lib")
 	bob.Reserve("link/x.go").OK()
 
-	all := ann.ListReservations(engine.ListReservationsParams{}).OK().Reservations
+	all := ann.ListReservations(scopes.ListReservationsParams{}).OK().Reservations
 	s.Check(len(all) >= 6, "%+v", all)
-	mine := ann.ListReservations(engine.ListReservationsParams{Agent: "claude"}).OK().Reservations
+	mine := ann.ListReservations(scopes.ListReservationsParams{Agent: "claude"}).OK().Reservations
 	s.Check(len(mine) == 2, "%+v", mine)
-	ann.ListReservations(engine.ListReservationsParams{Limit: 501}).Refused(stick.CodeUsage)
+	ann.ListReservations(scopes.ListReservationsParams{Limit: 501}).Refused(stick.CodeUsage)
 
-	ann.ListReservations(engine.ListReservationsParams{Limit: 1}).That("that there are more",
-		func(r engine.ListReservationsResult) bool { return r.More })
+	ann.ListReservations(scopes.ListReservationsParams{Limit: 1}).That("that there are more",
+		func(r scopes.ListReservationsResult) bool { return r.More })
 
-	ann.Unreserve("docs/a.md").That("one", func(r engine.ReleasePathsResult) bool { return len(r.Released) == 1 })
-	ann.Unreserve("docs/a.md").That("before", func(r engine.ReleasePathsResult) bool { return r.Already })
+	ann.Unreserve("docs/a.md").That("one", func(r scopes.ReleasePathsResult) bool { return len(r.Released) == 1 })
+	ann.Unreserve("docs/a.md").That("before", func(r scopes.ReleasePathsResult) bool { return r.Already })
 	ann.Unreserve("never").Refused(stick.CodeNotFound)
-	ann.ReleasePaths(engine.ReleasePathsParams{}).Refused(stick.CodeUsage)
-	ann.ReleasePaths(engine.ReleasePathsParams{ReservationIDs: []int64{999}}).Refused(stick.CodeNotFound)
-	ann.ReleasePaths(engine.ReleasePathsParams{ReservationIDs: []int64{x.Reservations[0].ID}}).Refused(stick.CodePersonOnly)
+	ann.ReleasePaths(scopes.ReleasePathsParams{}).Refused(stick.CodeUsage)
+	ann.ReleasePaths(scopes.ReleasePathsParams{ReservationIDs: []int64{999}}).Refused(stick.CodeNotFound)
+	ann.ReleasePaths(scopes.ReleasePathsParams{ReservationIDs: []int64{x.Reservations[0].ID}}).Refused(stick.CodePersonOnly)
 
 	carl.Join().OK()
-	carl.ReleasePaths(engine.ReleasePathsParams{ReservationIDs: []int64{x.Reservations[0].ID}}).OK()
-	bob.ReleasePaths(engine.ReleasePathsParams{ReservationIDs: []int64{x.Reservations[0].ID}}).Refused(stick.CodeNotFound)
-	bob.ReleasePaths(engine.ReleasePathsParams{All: true}).OK()
+	carl.ReleasePaths(scopes.ReleasePathsParams{ReservationIDs: []int64{x.Reservations[0].ID}}).OK()
+	bob.ReleasePaths(scopes.ReleasePathsParams{ReservationIDs: []int64{x.Reservations[0].ID}}).Refused(stick.CodeNotFound)
+	bob.ReleasePaths(scopes.ReleasePathsParams{All: true}).OK()
 	bob.Leave().OK()
 	s.Agent("gemini:x").Unreserve("a").Refused(stick.CodeUnknownMember)
 }
@@ -74,16 +74,16 @@ func TestReservationsAreSignals(t *testing.T) {
 func TestReserve_Stale(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
-	ann.ReservePaths(engine.ReservePathsParams{
+	ann.ReservePaths(scopes.ReservePathsParams{
 		Paths: []string{"a"}, TTL: stick.Millis((5 * time.Minute).Milliseconds()),
 	}).OK()
 	ann.Dies()
 	bob.Join().OK()
-	s.Check(bob.ListReservations(engine.ListReservationsParams{}).OK().Reservations[0].Stale, "not stale")
-	bob.ReservePaths(engine.ReservePathsParams{Paths: []string{"a"}, Strict: true}).Refused(stick.CodeReservationStale)
+	s.Check(bob.ListReservations(scopes.ListReservationsParams{}).OK().Reservations[0].Stale, "not stale")
+	bob.ReservePaths(scopes.ReservePathsParams{Paths: []string{"a"}, Strict: true}).Refused(stick.CodeReservationStale)
 
-	bob.ReservePaths(engine.ReservePathsParams{Paths: []string{"a"}, Strict: true, TakeStale: true}).That("taken",
-		func(r engine.ReservePathsResult) bool { return len(r.Overlaps) <= 1 })
+	bob.ReservePaths(scopes.ReservePathsParams{Paths: []string{"a"}, Strict: true, TakeStale: true}).That("taken",
+		func(r scopes.ReservePathsResult) bool { return len(r.Overlaps) <= 1 })
 	s.Later(time.Hour)
 	ann.Returns().Reserve("b").OK()
 }
@@ -92,7 +92,7 @@ func TestReserve_Stale(t *testing.T) {
 func TestConflictsOfWorkingTrees(t *testing.T) {
 	s := scene.InGit(t)
 	ann := s.Agent("claude:a")
-	s.Agent("codex:p").GetConflicts(engine.GetConflictsParams{}).Refused(stick.CodeNoRoom)
+	s.Agent("codex:p").GetConflicts(scopes.GetConflictsParams{}).Refused(stick.CodeNoRoom)
 	ann.Try().Granted(1)
 	other := filepath.Join(s.Work, "..", "other")
 	s.Commit("both", "a\nb\nc\nd\ne\n")
@@ -101,7 +101,7 @@ func TestConflictsOfWorkingTrees(t *testing.T) {
 	s.CommitIn(other, "both", "A\nb\nc\nd\ne\n")
 	s.File("README", "three\n")
 	s.File("both", "a\nb\nc\nd\nE\n")
-	x := ann.GetConflicts(engine.GetConflictsParams{}).OK()
+	x := ann.GetConflicts(scopes.GetConflictsParams{}).OK()
 	var got []string
 	for _, c := range x.Conflicts {
 		got = append(got, c.Kind+" "+c.Path)
@@ -112,12 +112,12 @@ func TestConflictsOfWorkingTrees(t *testing.T) {
 			x.Sides[0].Agent == ann.ID,
 		"%+v", x,
 	)
-	ann.GetConflicts(engine.GetConflictsParams{Where: s.ByID()}).OK()
+	ann.GetConflicts(scopes.GetConflictsParams{Where: s.ByID()}).OK()
 
 	plain := s.Dir("plain")
 	cyd := s.AgentIn("gemini:c", plain)
 	cyd.Join().OK()
-	cyd.GetConflicts(engine.GetConflictsParams{}).Refused(stick.CodeNoRepository)
+	cyd.GetConflicts(scopes.GetConflictsParams{}).Refused(stick.CodeNoRepository)
 }
 
 // TestReserve_PatternWithoutRight: a pattern whose first name has a wildcard is reserved, and lets nobody edit.
@@ -132,15 +132,15 @@ func TestReserve_PatternWithoutRight(t *testing.T) {
 	for _, there := range []string{"new.txt", "src/new.txt", "old.txt"} {
 		s.File(there, "there")
 	}
-	warns := func(r engine.ReservePathsResult) bool {
+	warns := func(r scopes.ReservePathsResult) bool {
 		return strings.HasPrefix(string(r.Warning), "new* could match anywhere, so it gives no right to edit")
 	}
 	bob.Reserve("docs", "new*").That("that it gives no right", warns)
 	bob.Edits(nil, "new.txt").Denied("new.txt")
 	bob.Edits(nil, "newer.txt").Denied("newer.txt")
-	bob.Reserve("src/new*").That("no warning", func(r engine.ReservePathsResult) bool { return r.Warning == "" })
+	bob.Reserve("src/new*").That("no warning", func(r scopes.ReservePathsResult) bool { return r.Warning == "" })
 	bob.Edits(nil, "src/newer.txt").Allowed()
 	pat.Sets("enforce=stick").OK()
 	bob.Reserve("old*").That("no warning where no reservation gives a right",
-		func(r engine.ReservePathsResult) bool { return r.Warning == "" })
+		func(r scopes.ReservePathsResult) bool { return r.Warning == "" })
 }

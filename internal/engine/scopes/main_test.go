@@ -1,0 +1,10 @@
+package scopes
+
+import (
+	"os"
+	"testing"
+
+	"talkingstick/internal/testenv"
+)
+
+func TestMain(m *testing.M) { os.Exit(testenv.Run(m)) }
