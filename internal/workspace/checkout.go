@@ -366,3 +366,15 @@ func (p Place) Superproject() (around Place, ok bool) {
 	around, err := Resolve(filepath.Dir(top), Env{})
 	return around, err == nil && around.Found == FoundGit
 }
+
+// RoomChain returns the places of the rooms that files of the place's checkout may lie in, as in Place.Chain: those
+// of a submodule without a room go on with the checkout around it. apart reports whether it is a linked worktree,
+// or lies in one.
+func (p Place) RoomChain() (chain []string, apart bool) {
+	chain, apart = p.Chain, p.Worktree != ""
+	if around, ok := p.Superproject(); ok {
+		over, isOverApart := around.RoomChain()
+		chain, apart = slices.Concat(chain, over), apart || isOverApart
+	}
+	return chain, apart
+}

@@ -62,13 +62,8 @@ type checkout struct {
 
 // newCheckout returns the checkout that a place lies in. Its top is empty if there is none.
 func newCheckout(p workspace.Place) *checkout {
-	c := &checkout{top: p.CheckoutTop(), chain: p.Chain, apart: p.Worktree != ""}
-
-	// A submodule without a room belongs to the room around it.
-	if around, ok := p.Superproject(); ok {
-		over := newCheckout(around)
-		c.chain, c.apart = slices.Concat(c.chain, over.chain), c.apart || over.apart
-	}
+	c := &checkout{top: p.CheckoutTop()}
+	c.chain, c.apart = p.RoomChain()
 	return c
 }
 
