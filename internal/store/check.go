@@ -14,7 +14,11 @@ import (
 // the counter, replays the log of every room and compares the result with what is stored. It returns a
 // sentence for each thing found; what keeps it from looking further is one, too, unless that is no damage. If
 // the file itself is damaged, writers are stopped; if nothing is found, they may go on.
-func (db *DB) Check(ctx context.Context) (found []string, err error) {
+func (db *DB) Check(ctx context.Context) (found []string, err error) { return db.CheckShowing(ctx, nil) }
+
+// CheckShowing is Check that calls shows, at most a hundred times, with how many events it has replayed, and how
+// many there are. shows may be nil.
+func (db *DB) CheckShowing(ctx context.Context, shows func(replayed, all int64)) (found []string, err error) {
 	// A mark that is left while the check runs is newer than it, and has to stay.
 	mark := db.dialect.ReadMark()
 	began := false
@@ -24,7 +28,12 @@ func (db *DB) Check(ctx context.Context) (found []string, err error) {
 		if err := db.dialect.CheckIntegrity(report); err != nil {
 			return err
 		}
-		return tx.checkRooms(report)
+
+		p, err := tx.startReplay(shows)
+		if err != nil {
+			return err
+		}
+		return tx.checkRooms(p, report)
 	})
 
 	// What ended the check is a finding, too, once the transaction had begun.
@@ -37,6 +46,36 @@ func (db *DB) Check(ctx context.Context) (found []string, err error) {
 	}
 
 	return found, err
+}
+
+// replayProgress says how far a check is. Where nobody wants to know, it is nil.
+type replayProgress struct {
+	replayed, all int64 // events
+	shows         func(replayed, all int64)
+}
+
+// startReplay returns the progress of a check that begins.
+func (tx *Tx) startReplay(shows func(replayed, all int64)) (*replayProgress, error) {
+	if shows == nil {
+		return nil, nil
+	}
+
+	p := &replayProgress{shows: shows}
+	_, err := tx.queryOne("SELECT count(*) FROM events", nil, &p.all)
+	return p, err
+}
+
+// addEvents counts n more events that are replayed, and says so at each hundredth of all.
+func (p *replayProgress) addEvents(n int) {
+	if p == nil || p.all == 0 {
+		return
+	}
+
+	before := p.replayed
+	p.replayed += int64(n)
+	if before*100/p.all != p.replayed*100/p.all {
+		p.shows(p.replayed, p.all)
+	}
 }
 
 // IsDamage reports whether a failure can only come from damage, when a sound database is read: whatever isn't
@@ -56,8 +95,8 @@ func IsDamage(err error) bool {
 	return true
 }
 
-// checkRooms replays the log of every room.
-func (tx *Tx) checkRooms(report func(string, ...any)) error {
+// checkRooms replays the log of every room, and p says how far it is.
+func (tx *Tx) checkRooms(p *replayProgress, report func(string, ...any)) error {
 	var newest int64
 	counter, err := tx.db.dialect.LastDrawn()
 	if err != nil {
@@ -70,7 +109,7 @@ func (tx *Tx) checkRooms(report func(string, ...any)) error {
 	}
 
 	for _, r := range rooms {
-		last, err := tx.checkRoom(r.ID, report)
+		last, err := tx.checkRoom(r.ID, p, report)
 		if err != nil {
 			return err
 		}
@@ -86,7 +125,7 @@ func (tx *Tx) checkRooms(report func(string, ...any)) error {
 }
 
 // checkRoom replays the log of a room, and returns its last event.
-func (tx *Tx) checkRoom(id stick.RoomID, report func(string, ...any)) (seq int64, err error) {
+func (tx *Tx) checkRoom(id stick.RoomID, p *replayProgress, report func(string, ...any)) (seq int64, err error) {
 	r, err := tx.Room(id)
 	if err != nil {
 		return 0, err
@@ -108,6 +147,8 @@ func (tx *Tx) checkRoom(id stick.RoomID, report func(string, ...any)) (seq int64
 			}
 			seq, lastSum = e.Seq, e.Sum
 		}
+
+		p.addEvents(len(events))
 	}
 
 	// The row of the room says where its log ends and by which sum the next event follows, and holds what the log

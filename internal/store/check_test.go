@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -247,6 +248,25 @@ func TestCheckFindsWhatSQLiteAllows(t *testing.T) {
 			}, storetest.Damaged())
 		})
 	}
+}
+
+// TestDB_CheckShowing_counts_events: a check says how many events it has replayed, of how many.
+func TestDB_CheckShowing_counts_events(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		played(t, db)
+		join(t, db, newRoom(t, db, "/elsewhere").ID, "claude:a")
+
+		var shown [][2]int64
+		found, err := db.CheckShowing(ctx, func(replayed, all int64) { shown = append(shown, [2]int64{replayed, all}) })
+		if err != nil || len(found) > 0 {
+			t.Fatalf("found %q (%v)", found, err)
+		}
+
+		// Rooms come by their paths.
+		if want := [][2]int64{{1, 7}, {7, 7}}; !slices.Equal(shown, want) {
+			t.Errorf("shown: %v, want %v", shown, want)
+		}
+	})
 }
 
 // requireFound changes a sound database and fails the test unless the check then says what is wrong.

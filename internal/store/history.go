@@ -239,7 +239,7 @@ func (tx *Tx) endImportedTurn(room stick.RoomID, record *stick.Record) error {
 	}
 
 	found := ""
-	_, err := tx.checkRoom(room, func(format string, args ...any) {
+	_, err := tx.checkRoom(room, nil, func(format string, args ...any) {
 		if found == "" {
 			found = fmt.Sprintf(format, args...)
 		}

@@ -42,7 +42,7 @@ func (db *DB) Contradictions(ctx context.Context) (all []Contradiction, err erro
 
 // contradictionsOf checks a room, and fails if it can't be read.
 func (tx *Tx) contradictionsOf(room stick.RoomID) (found []string, err error) {
-	_, err = tx.checkRoom(room, func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) })
+	_, err = tx.checkRoom(room, nil, func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) })
 	return found, err
 }
 

@@ -78,7 +78,7 @@ func Move(ctx context.Context, from, to *DB, keys func(stick.Room) string) (m Mo
 // requireSound refuses a database that isn't what its log says.
 func requireSound(tx *Tx, what stick.Words) error {
 	found := ""
-	err := tx.checkRooms(func(format string, args ...any) {
+	err := tx.checkRooms(nil, func(format string, args ...any) {
 		if found == "" {
 			found = fmt.Sprintf(format, args...)
 		}

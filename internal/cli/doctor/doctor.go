@@ -84,7 +84,7 @@ func Cmd(a *app.Run) *cobra.Command {
 			}
 
 			res.Findings = append(res.Findings, checkProgram(a)...)
-			checks("harnesses")
+			checks(upkeep.Checking{Check: "harnesses"})
 			found := DoctorResult{
 				res, checkHarnesses(c.Context(), a, res.Hooks), otherPrograms(c.Context(), a),
 				setup.GitStatus(c.Context(), a), hooklog.ReadFaults(a, a.NewPage().Now), hooklog.RefusedHooks(a, a.NewPage().Now),
@@ -344,12 +344,22 @@ func showMigration(p *term.Page, res upkeep.MigrateDBResult) {
 		p.Next(stick.Cmd("tt join")))
 }
 
-// showsCheck returns what tells l which check of the doctor runs.
-func showsCheck(a *app.Run, l *app.ProgressLine) func(check string) {
-	return func(check string) {
-		began := a.CurrentTime()
+// showsCheck returns what tells l which check of the doctor runs, and how far it is.
+func showsCheck(a *app.Run, l *app.ProgressLine) func(upkeep.Checking) {
+	var check string
+	var began stick.Time
+
+	return func(c upkeep.Checking) {
+		if c.Check != check {
+			check, began = c.Check, a.CurrentTime()
+		}
+
 		l.SetText(func() term.Text {
-			return term.Wordsf("checking %s%s", stick.Words(check), a.NewPage().DurationText(began))
+			text := stick.Words(c.Check)
+			if c.All > 0 {
+				text += stick.Wordsf(": %d of %s", c.Events, stick.Count(c.All, "event"))
+			}
+			return term.Wordsf("checking %s%s", text, a.NewPage().DurationText(began))
 		})
 	}
 }

@@ -29,7 +29,13 @@ type DoctorParams struct {
 
 	Configured string `json:"-"` // the database's address in the user's own file, which every start of tt reads
 
-	Shows func(check string) `json:"-"` // called before each check; may be nil
+	Shows func(Checking) `json:"-"` // called before each check, and while one goes on; may be nil
+}
+
+// Checking is what the doctor does now.
+type Checking struct {
+	Check       string
+	Events, All int64 // how many events it has replayed, of how many; 0 for other checks
 }
 
 // DoctorResult is what the doctor found.
@@ -53,12 +59,13 @@ const (
 )
 
 // allChecks returns the doctor's checks. Those of this package come first. configured is the database's address
-// in the user's file.
-func (u *Upkeep) allChecks(configured string) []core.Check {
+// in the user's file. shows says how far a long check is; it may be nil.
+func (u *Upkeep) allChecks(configured string, shows func(Checking)) []core.Check {
+	database := func(ctx context.Context) core.Finding { return u.checkDatabase(ctx, shows) }
 	all := []core.Check{
 		{Name: "file system", Run: u.checkFileSystem},
 		{Name: checkOfPermissions, Run: u.checkPermissions},
-		{Name: checkOfDatabase, Run: u.checkDatabase},
+		{Name: checkOfDatabase, Run: database},
 		{Name: "losses", Run: u.checkLosses},
 		{Name: "writing", Run: u.checkWriting},
 		{Name: "waking", Run: u.checkWaking},
@@ -111,9 +118,9 @@ func (u *Upkeep) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 		}
 	}
 
-	for _, c := range u.allChecks(p.Configured) {
+	for _, c := range u.allChecks(p.Configured, p.Shows) {
 		if p.Shows != nil {
-			p.Shows(c.Name)
+			p.Shows(Checking{Check: c.Name})
 		}
 
 		f := c.Run(ctx)

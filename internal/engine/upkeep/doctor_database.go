@@ -14,7 +14,9 @@ import (
 	"talkingstick/stick"
 )
 
-func (u *Upkeep) checkDatabase(ctx context.Context) core.Finding {
+// checkDatabase looks for damage, and compares every room with its log, which takes seconds where logs are long.
+// shows says how far it is; it may be nil.
+func (u *Upkeep) checkDatabase(ctx context.Context, shows func(Checking)) core.Finding {
 	db, err := u.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return core.Finding{Status: core.FindingOK, Detail: "there is no database yet; the first tt join makes it"}
@@ -23,7 +25,14 @@ func (u *Upkeep) checkDatabase(ctx context.Context) core.Finding {
 		return damageFinding(err)
 	}
 
-	found, err := db.Check(ctx)
+	var replays func(replayed, all int64)
+	if shows != nil {
+		replays = func(replayed, all int64) {
+			shows(Checking{Check: checkOfDatabase, Events: replayed, All: all})
+		}
+	}
+
+	found, err := db.CheckShowing(ctx, replays)
 	if err != nil {
 		return damageFinding(err)
 	}
