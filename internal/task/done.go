@@ -97,6 +97,9 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 	f.Path = f.WorktreePath(f.Task)
 	task := f.Task.ID
 	if _, err := os.Stat(f.Path); err != nil {
+		if err := f.CheckMoved(ctx, f.Task); err != nil {
+			return err
+		}
 		return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing: %s", task, f.Path).
 			With("task_id", task).
 			Hintf("to recreate it from its branch: %s", stick.Cmd("tt task start --task <task_id>", task))

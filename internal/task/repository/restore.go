@@ -18,6 +18,10 @@ func (rp *Repo) PlanRestore(ctx context.Context, task stick.Task) (*Plan, error)
 		return nil, nil
 	}
 
+	if err := rp.CheckMoved(ctx, task); err != nil {
+		return nil, err
+	}
+
 	// Making one takes a newer git than looking at a task.
 	if err := rp.Git.CheckVersion(ctx, rp.Root); err != nil {
 		return nil, err
