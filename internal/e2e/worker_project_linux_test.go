@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,15 +20,20 @@ import (
 	"talkingstick/internal/e2e/realharness"
 )
 
-// project is a project of ten tasks that wait for each other, worked on by two harness programs, and led by
-// the test.
+// project is a project of tasks that wait for each other, worked on by harness programs, and led by the test.
 type project struct {
 	*stage
+	red      []string // the tasks whose first work doesn't pass the gate
+	comments []string // the tasks whose first work gets comments on its lines
+	stops    string   // the task whose worker is stopped while its model thinks
+	fails    string   // the task whose worker meets an error of the model's API, once
+
 	judged  string          // the gate writes here on which commits it was green
 	hold    string          // while this file is there, the gate stands still
 	gating  string          // the gate has come so far
-	stopped chan struct{}   // closed once the worker of "stopped" may go on
+	stopped chan struct{}   // closed once the worker of "stops" may go on
 	said    map[string]bool // the tasks that have got comments
+	failed  atomic.Bool     // the API's error was met
 }
 
 // The tasks of the project: which tasks each waits for.
@@ -46,16 +53,9 @@ var projectTasks = []struct {
 	{"t10", "t8,t9"},
 }
 
-var (
-	redTasks     = []string{"t2", "t7"} // their first work doesn't pass the gate
-	commentTasks = []string{"t4", "t5"} // their first work gets comments on its lines
-)
-
-const stoppedTask = "t3"
-
 var taskOfPrompt = regexp.MustCompile(`You are the worker of task (t\d+),`)
 
-// model is the model of both harnesses. It knows nothing but its conversation, as a worker that starts again
+// model is the model of all harnesses. It knows nothing but its conversation, as a worker that starts again
 // knows nothing but its prompt.
 func (p *project) model(ctx context.Context, r *modelapi.Request) (modelapi.Reply, error) {
 	m := taskOfPrompt.FindStringSubmatch(r.Text())
@@ -64,7 +64,11 @@ func (p *project) model(ctx context.Context, r *modelapi.Request) (modelapi.Repl
 	}
 
 	id, text, since := m[1], "first", 0
-	if slices.Contains(redTasks, id) {
+	if id == p.fails && p.failed.CompareAndSwap(false, true) {
+		return modelapi.Reply{Status: http.StatusBadRequest, Text: "the account has no credit"}, nil
+	}
+
+	if slices.Contains(p.red, id) {
 		text = "bad"
 	}
 	var answers []string
@@ -84,14 +88,15 @@ func (p *project) model(ctx context.Context, r *modelapi.Request) (modelapi.Repl
 
 	steps := slices.Concat([]string{
 		p.tt + " worker start", // Codex's shell has a PATH of its own
+		// Gemini CLI refuses a command with another one in $( ).
 		fmt.Sprintf(
-			"l=$(git rev-parse --git-dir)/index.lock; test ! -e $l || mv $l $l.old; %s && git add f-%s && { git diff --cached --quiet || git commit -q -m '%s: %s'; }",
+			"git rev-parse --git-path index.lock | xargs -I{} sh -c 'test ! -e {} || mv {} {}.old'; %s && git add f-%s && { git diff --cached --quiet || git commit -q -m '%s: %s'; }",
 			write, id, id, text,
 		),
 	}, answers, []string{p.tt + " worker done"})
 
 	n := len(r.Results()) - since
-	if id == stoppedTask && n == 1 {
+	if id == p.stops && n == 1 {
 		select {
 		case <-p.stopped:
 		case <-ctx.Done():
@@ -156,12 +161,7 @@ func (p *project) lead(what string, done func(states map[string]string) bool) {
 		}
 
 		if time.Now().After(deadline) {
-			for id, state := range states {
-				if state == "WORKING" || state == "ASSIGNED" {
-					out, _ := p.command(watcher, "worker", "logs", id).CombinedOutput()
-					p.t.Logf("%s printed\n%s", id, out)
-				}
-			}
+			p.logOutputs(states)
 			p.t.Fatalf("%s: it doesn't go on: %v\n%s", what, states, p.run("worker", "status"))
 		}
 
@@ -173,7 +173,7 @@ func (p *project) lead(what string, done func(states map[string]string) bool) {
 			}
 
 			p.run("worker", "diff", id)
-			if slices.Contains(commentTasks, id) && !p.said[id] {
+			if slices.Contains(p.comments, id) && !p.said[id] {
 				p.said[id] = true
 				p.run("worker", "comment", id, "f-"+id+":1", "say it in more words")
 				p.run("worker", "comment", id, "f-"+id+":2", "this line, too")
@@ -194,6 +194,17 @@ func (p *project) lead(what string, done func(states map[string]string) bool) {
 		// 8: a task went back
 		if exit := (&exec.ExitError{}); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 8) {
 			p.t.Fatalf("merge: %v\n%s", err, out)
+		}
+	}
+}
+
+// logOutputs logs what the workers of tasks that aren't done have printed.
+func (p *project) logOutputs(states map[string]string) {
+	p.t.Helper()
+	for id, state := range states {
+		if state == "WORKING" || state == "ASSIGNED" {
+			out, _ := p.command(watcher, "worker", "logs", id).CombinedOutput()
+			p.t.Logf("%s printed\n%s", id, out)
 		}
 	}
 }
@@ -219,6 +230,7 @@ func TestAProjectOfTenTasks(t *testing.T) {
 		stage: s, judged: filepath.Join(s.place.Home, "judged"), hold: filepath.Join(s.place.Home, "hold"),
 		gating:  filepath.Join(s.place.Home, "gating"),
 		stopped: make(chan struct{}), said: map[string]bool{},
+		red: []string{"t2", "t7"}, comments: []string{"t4", "t5"}, stops: "t3",
 	}
 
 	t.Cleanup(s.place.KillAll)
@@ -257,17 +269,17 @@ func TestAProjectOfTenTasks(t *testing.T) {
 
 	// a worker is stopped while its model thinks, and started again
 	p.lead("until the one to stop works", func(states map[string]string) bool {
-		return states[stoppedTask] == "WORKING"
+		return states[p.stops] == "WORKING"
 	})
-	if out := s.run("worker", "stop", stoppedTask); !strings.Contains(out, "was stopped by") {
+	if out := s.run("worker", "stop", p.stops); !strings.Contains(out, "was stopped by") {
 		t.Errorf("stop says\n%s", out)
 	}
-	if out := s.run("worker", "run", "--all"); strings.Contains(out, stoppedTask+" goes on") {
+	if out := s.run("worker", "run", "--all"); strings.Contains(out, p.stops+" goes on") {
 		t.Errorf("what was stopped starts again:\n%s", out)
 	}
 
 	close(p.stopped)
-	s.run("worker", "run", stoppedTask)
+	s.run("worker", "run", p.stops)
 
 	// everything is killed in the middle, while a gate runs and others work
 	p.lead("until three have landed", func(states map[string]string) bool { return landings(states) >= 3 })
@@ -277,7 +289,7 @@ func TestAProjectOfTenTasks(t *testing.T) {
 	var merging *exec.Cmd
 	p.lead("until a gate runs", func(states map[string]string) bool {
 		for id, state := range states {
-			if state == "IN_REVIEW" && (!slices.Contains(commentTasks, id) || p.said[id]) {
+			if state == "IN_REVIEW" && (!slices.Contains(p.comments, id) || p.said[id]) {
 				p.run("worker", "diff", id)
 				p.run("worker", "approve", id)
 				merging = s.command(watcher, "worker", "merge", "--all")
@@ -307,13 +319,13 @@ func TestAProjectOfTenTasks(t *testing.T) {
 	p.lead("after the crash", func(states map[string]string) bool { return landings(states) == len(projectTasks) })
 	(&farm{T: t}).landed(s.git, start, len(projectTasks), p.judged)
 
-	for _, id := range redTasks {
+	for _, id := range p.red {
 		if got := s.git("show", "integration:f-"+id); got != "mended\nsecond" {
 			t.Errorf("%s has landed with %q", id, got)
 		}
 	}
 
-	for _, id := range commentTasks {
+	for _, id := range p.comments {
 		if got := s.git("show", "integration:f-"+id); got != "in more words\nsecond" {
 			t.Errorf("%s has landed with %q\n%s", id, got, s.run("worker", "logs", id))
 		}

@@ -19,6 +19,7 @@ package modelapi
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -164,7 +165,20 @@ func (c *Session) answerRequest(w http.ResponseWriter, q *http.Request, r *Reque
 	if q.Context().Err() != nil {
 		return // the harness hung up, or the test ended
 	}
+	if said.status != 0 {
+		writeFailure(w, said)
+		return
+	}
 	r.api.writeReply(w, r, said)
+}
+
+// writeFailure writes an error of the API, with the fields of each dialect.
+func writeFailure(w http.ResponseWriter, said utterance) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(said.status)
+	json.NewEncoder(w).Encode(map[string]any{"type": "error", "error": map[string]any{
+		"type": "invalid_request_error", "code": said.status, "status": "INVALID_ARGUMENT", "message": said.text,
+	}})
 }
 
 // runScript runs the script and translates its reply into the harness's words. If that isn't possible, it fails the
@@ -175,7 +189,7 @@ func (c *Session) runScript(ctx context.Context, r *Request) utterance {
 		return utterance{}
 	}
 
-	said := utterance{text: reply.Text}
+	said := utterance{text: reply.Text, status: reply.Status}
 	for _, call := range reply.Calls {
 		if err != nil {
 			break

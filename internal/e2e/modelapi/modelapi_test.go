@@ -118,6 +118,18 @@ func TestWhatCannotBeAnsweredFailsTheTest(t *testing.T) {
 	}
 }
 
+// TestReply_Status: a harness of each dialect gets an error of the API, which fails no test.
+func TestReply_Status(t *testing.T) {
+	s := Start(t).Session("x", func(context.Context, *Request) (Reply, error) {
+		return Reply{Status: http.StatusBadRequest, Text: "no credit"}, nil
+	})
+	for _, q := range questions {
+		if status, answer := post(t, s, q.path, q.body); status != http.StatusBadRequest || !strings.Contains(answer, "no credit") {
+			t.Errorf("%s: the harness was told %d %s", q.dialect, status, answer)
+		}
+	}
+}
+
 func TestSessionsDontSeeEachOther(t *testing.T) {
 	s := Start(t)
 	var all []*Session

@@ -86,8 +86,9 @@ type dialect interface {
 
 // utterance is a reply in the harness's words.
 type utterance struct {
-	text  string
-	calls []native
+	text   string
+	calls  []native
+	status int // of HTTP; 0 if it is no error
 }
 
 // newRequest parses a request. api stays empty for an address that belongs to no model.

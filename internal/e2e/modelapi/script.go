@@ -17,6 +17,9 @@ type Script func(ctx context.Context, r *Request) (Reply, error)
 type Reply struct {
 	Text  string
 	Calls []Call
+
+	// Status makes it an error of the API, with this status of HTTP and the text as its message.
+	Status int
 }
 
 // ErrNoStep is the error of [Steps] when the harness asks more often than there are steps.
