@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
@@ -35,6 +36,9 @@ type InstallResult struct {
 	Data     []upkeep.DataPart    `json:"data,omitempty"`     // of uninstall: the database and the copies of uncommitted work there
 	DataGone bool                 `json:"data_removed,omitempty"`
 	Stays    stick.Words          `json:"database_stays,omitempty"` // why --data doesn't concern the database
+
+	// Worktrees are, of uninstall, the directories for worktrees of tasks of the repository here. They stay.
+	Worktrees []core.TaskDirectory `json:"worktrees,omitempty"`
 
 	removing bool
 	withData bool
@@ -166,6 +170,7 @@ func runInstall(ctx context.Context, a *app.Run, names []string, o installOption
 
 	if o.removing {
 		res.DataDir, res.Data, res.Stays = t.DataDir, data.Parts, data.Stays
+		res.Worktrees = data.Worktrees
 		res.withData = o.data
 	}
 

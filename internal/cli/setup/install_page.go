@@ -71,6 +71,10 @@ func showInstalled(p *term.Page, res InstallResult) {
 	}
 
 	showDataRemoval(p, res)
+	if res.removing && !res.planned {
+		showTaskDirectories(p, res)
+	}
+
 	switch {
 	case res.removing && res.asked:
 		p.Linef("done")
@@ -86,6 +90,29 @@ func showInstalled(p *term.Page, res InstallResult) {
 	case res.Applied && len(res.Steps) > 0 && !unfound:
 		p.Linef("done; to see whether harnesses run it: tt doctor")
 	}
+}
+
+// showTaskDirectories names the directories with worktrees of tasks, because tt uninstall leaves them.
+func showTaskDirectories(p *term.Page, res InstallResult) {
+	for _, d := range res.Worktrees {
+		if d.Worktrees == 0 {
+			p.Linef("tt has made %s for worktrees of tasks; none is left there: %s", d.Path,
+				p.Next(stick.Cmd("rm -r <directory>", d.Path)))
+			continue
+		}
+
+		p.Linef("%s in %s; to remove each, if you need nothing in it: %s, then %s",
+			tasksWorktrees(d.Worktrees), d.Path, p.Next(stick.Cmd("git worktree unlock <worktree>")),
+			p.Next(stick.Cmd("git worktree remove <worktree>")))
+	}
+}
+
+// tasksWorktrees counts worktrees that stay.
+func tasksWorktrees(n int) term.Text {
+	if n == 1 {
+		return "1 worktree of a task stays"
+	}
+	return term.Wordsf("%d worktrees of tasks stay", n)
 }
 
 // dataNames are what people call the parts of the data.

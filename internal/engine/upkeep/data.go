@@ -14,7 +14,8 @@ import (
 // RemoveDataParams asks for what the data directory keeps, or to remove it.
 type RemoveDataParams struct {
 	Caller core.Caller `json:"-"`
-	Remove bool        `json:"remove,omitempty"` // without it, nothing is changed
+	core.Where
+	Remove bool `json:"remove,omitempty"` // without it, nothing is changed
 }
 
 // RemoveDataResult says what the data directory keeps, or kept.
@@ -23,6 +24,9 @@ type RemoveDataResult struct {
 	Parts   []DataPart  `json:"parts"` // what can be removed, or was
 	Removed bool        `json:"removed,omitempty"`
 	Stays   stick.Words `json:"stays,omitempty"` // why the database isn't among it
+
+	// Worktrees are the directories for worktrees of tasks of the repository at the caller's place. They stay.
+	Worktrees []core.TaskDirectory `json:"worktrees,omitempty"`
 }
 
 // DataPart is a part of the data directory.
@@ -47,7 +51,9 @@ const (
 // there is. Nothing brings them back. What is no file of ours stays. It may be repeated. It fails with
 // [stick.CodePersonOnly] if an agent wants something removed, and with [stick.CodeDataDirNotWritable].
 func (u *Upkeep) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveDataResult, error) {
-	res := RemoveDataResult{DataDir: u.core.Config.Dir, Parts: []DataPart{}}
+	res := RemoveDataResult{
+		DataDir: u.core.Config.Dir, Parts: []DataPart{}, Worktrees: u.core.TaskDirectories(p.Where),
+	}
 	if p.Remove && !p.Caller.ActsAsPerson() {
 		return res, stick.Errorf(stick.CodePersonOnly, "only a person may remove the data").
 			Hintf("ask a person to run it")

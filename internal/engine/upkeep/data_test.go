@@ -2,10 +2,12 @@ package upkeep_test
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/storetest"
@@ -56,5 +58,18 @@ func TestRemoveData(t *testing.T) {
 	s.Check(gone() == len(want), "something is left")
 	pat.RemoveData(remove).That("nothing is left to remove", func(r upkeep.RemoveDataResult) bool {
 		return r.Removed && len(r.Parts) == 0
+	})
+}
+
+// TestRemoveData_Worktrees: what there is names the directory with worktrees of tasks, which stays.
+func TestRemoveData_Worktrees(t *testing.T) {
+	s := scene.InQueue(t, "")
+	ann := s.Agent("claude:a")
+	s.Joins(ann)
+	ann.Spawn("one").OK()
+
+	want := []core.TaskDirectory{{Path: filepath.Join(s.Work, "worktrees"), Worktrees: 1}}
+	ann.RemoveData(upkeep.RemoveDataParams{}).That("one directory", func(r upkeep.RemoveDataResult) bool {
+		return slices.Equal(r.Worktrees, want)
 	})
 }

@@ -9,15 +9,13 @@ import (
 	"strings"
 
 	"talkingstick/internal/config"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
 // Worktrees may lie in a directory beside the workspace. Test runners, search and indexers then don't find every
-// file once more for each task. A marker in the directory says whose it is.
-
-// markerName is the name of the file by which a directory beside a workspace is known as tt's. It names the
-// repository, and the id of the clone, by which it is known after somebody has moved it.
-const markerName = ".talking-stick-tasks"
+// file once more for each task. A marker in the directory, [core.TaskMarkerName], says whose it is: it names the repository,
+// and the id of the clone, by which it is known after somebody has moved it.
 
 // directoryOwner says whose a directory beside the workspace is.
 type directoryOwner int
@@ -68,7 +66,7 @@ func (rp *Repo) ownerOf(dir string) (directoryOwner, error) {
 		return ownedByNobody, errNotOurs(dir, "is a link or a file")
 	}
 
-	b, err := config.ReadFile(dir, markerName, 4096)
+	b, err := config.ReadFile(dir, core.TaskMarkerName, 4096)
 	if errors.Is(err, fs.ErrNotExist) {
 		entries, err := os.ReadDir(dir)
 		if err == nil && len(entries) == 0 {
@@ -111,7 +109,7 @@ func (rp *Repo) MakeDirectory(dir string) error {
 	}
 
 	// Another clone may have marked it since it was chosen.
-	marker := filepath.Join(dir, markerName)
+	marker := filepath.Join(dir, core.TaskMarkerName)
 	text := rp.Common + "\n" + rp.cloneID() + "\n"
 	f, err := os.OpenFile(marker, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
