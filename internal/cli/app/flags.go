@@ -22,8 +22,14 @@ func NoArgs(c *cobra.Command, args []string) error {
 	if c.HasSubCommands() {
 		return &UnknownWord{c, args[0]}
 	}
-	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, but got %q",
-		stick.Words(c.CommandPath()), stick.Clip(args[0], 40)).Hintf("%s", HelpCommand(c))
+
+	e := stick.Errorf(stick.CodeUsage, "%s takes no arguments, but got %q",
+		stick.Words(c.CommandPath()), stick.Clip(args[0], 40))
+	// The commands of workers mean the task of their worktree; those about somebody's task take its name.
+	if len(args) == 1 && c.Flags().Lookup("task") != nil {
+		return e.Hintf("if that is the task: %s", stick.Cmd(c.CommandPath()+" --task <task>", args[0]))
+	}
+	return e.Hintf("%s", HelpCommand(c))
 }
 
 // HelpCommand returns the command that explains c, under the name by which the program was called.
