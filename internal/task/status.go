@@ -101,6 +101,7 @@ type WorkerStatusParams struct {
 	core.Where
 	Labels []string `json:"labels,omitempty"` // only tasks that have all of these
 	All    bool     `json:"all,omitempty"`    // also tasks that ended more than a day ago
+	Begin  bool     `json:"-"`                // where there are no tasks, whether they could be made, which asks git
 	Stat   bool     `json:"-"`                // how much each worker has changed, which costs three commands of git for each
 }
 
@@ -111,6 +112,9 @@ type WorkerStatusResult struct {
 	Hidden int                `json:"hidden,omitempty"`  // how many tasks ended more than a day ago and aren't listed
 	CutOff []string           `json:"cut_off,omitempty"` // the tasks whose commands died with the processes that attended to them
 	Paused []queue.QueuePause `json:"paused,omitempty"`  // the merge queues that are paused, and why
+
+	// there are no tasks, and no branch so far that they could be merged into
+	NeedsInit bool `json:"-"`
 }
 
 // hideAfter is how long a task stays in the list after it has ended.
@@ -180,6 +184,7 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 
 	ts.addRunners(root, open, shown)
 	numberQueues(res.Tasks, queued)
+	res.NeedsInit = p.Begin && len(res.Tasks) == 0 && ts.needsInit(ctx, p)
 	_, _ = ts.addBranchState(ctx, root, listed, shown)
 	if p.Stat {
 		ts.addChanged(ctx, root, listed, shown)
@@ -195,6 +200,18 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 	// The newest comes first.
 	slices.Reverse(res.Tasks)
 	return res, nil
+}
+
+// needsInit reports whether the repository lacks the branch that tasks are merged into. Where nobody can tell,
+// it doesn't.
+func (ts *Tasks) needsInit(ctx context.Context, p WorkerStatusParams) bool {
+	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	if err != nil {
+		return false
+	}
+
+	_, err = rp.ReadIntegration(ctx)
+	return stick.CodeOf(err) == stick.CodeNotFound
 }
 
 // viewTask returns the view of a task, as far as the database has it.

@@ -25,6 +25,8 @@ type Page struct {
 	Now   stick.Time
 	Doing bool // members are shown with what they do
 
+	ForAgent bool // the reader is an agent, as far as that is known
+
 	NameOf func(stick.AgentID) string // what the reader calls an agent, empty for its id; nil shows ids
 
 	TaskWord string // by which the reader has called tt task, if that is another
@@ -65,6 +67,14 @@ func (p *Page) Next(c stick.Command) Text {
 		c[1].Text = p.TaskWord
 	}
 	return Text(stick.Path(c.As(p.As).String()))
+}
+
+// NextByPerson is [Page.Next] for a command that tt refuses to agents.
+func (p *Page) NextByPerson(c stick.Command) Text {
+	if p.ForAgent {
+		return "ask a person to run " + p.Next(c)
+	}
+	return p.Next(c)
 }
 
 // Text is what the page holds, without tags that an agent could take for those of its harness.

@@ -179,6 +179,7 @@ const TaskAlias = "worker"
 func (a *Run) NewPage() *term.Page {
 	color := a.Color == "always" || a.Color == "auto" && a.TTY && a.Getenv("NO_COLOR") == ""
 	p := &term.Page{Color: color, Now: a.CurrentTime(), As: a.As, NameOf: a.nameReader()}
+	p.ForAgent = a.Caller != nil && !a.Caller.ActsAsPerson()
 	if len(a.Args) > 0 && a.Args[0] == TaskAlias {
 		p.TaskWord = TaskAlias
 	}

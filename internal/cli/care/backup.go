@@ -67,7 +67,7 @@ func showBackup(p *term.Page, res upkeep.BackupDBResult) {
 	for _, file := range res.Removed {
 		p.Linef("removed %s", term.FileName(file))
 	}
-	p.Linef("to restore it: %s", p.Next(stick.Cmd("tt restore <file>", res.File)))
+	p.Linef("to restore it: %s", p.NextByPerson(stick.Cmd("tt restore <file>", res.File)))
 }
 
 // contentsText says what a database has.

@@ -103,7 +103,7 @@ func showPrune(p *term.Page, res upkeep.PruneResult) {
 	if res.RoomID != "" {
 		next = stick.Cmd("tt prune --room <room> --older-than <age> --yes", res.RoomID, age)
 	}
-	p.Linef("nothing was changed; to remove this for good: %s", p.Next(next))
+	p.Linef("nothing was changed; to remove this for good: %s", p.NextByPerson(next))
 }
 
 // pruneName names what can go.

@@ -107,7 +107,7 @@ func showBackups(p *term.Page, res upkeep.RestoreDBResult) {
 		t.Add(term.FileName(filepath.Base(b.File)), p.Ago(b.At), app.SizeText(b.Bytes))
 	}
 	p.ShowTable(t)
-	p.Linef("to restore one: %s", p.Next(stick.Cmd("tt restore <file>", filepath.Base(res.Backups[0].File))))
+	p.Linef("to restore one: %s", p.NextByPerson(stick.Cmd("tt restore <file>", filepath.Base(res.Backups[0].File))))
 }
 
 // showRestorePlan shows what a restore would do.

@@ -110,7 +110,7 @@ func showSettings(p *term.Page, res ConfigResult) {
 		p.Linef("%-12s %s", "variable", name)
 	}
 
-	p.Linef("the rules of the room: %s; what variables mean: %s",
+	p.Linef("the rules of a room, in its directory: %s; what variables mean: %s",
 		p.Next(stick.Cmd("tt policy")), p.Next(stick.Cmd("tt help environment")))
 }
 

@@ -34,6 +34,7 @@ func workerStatusCmd(a *app.Run) *cobra.Command {
 			return err
 		}
 
+		p.Begin = true
 		if watch {
 			return watchTasks(c.Context(), a, p)
 		}
@@ -100,7 +101,10 @@ func watchTasks(ctx context.Context, a *app.Run, p task.WorkerStatusParams) erro
 
 // showTasks adds a table of tasks.
 func showTasks(p *term.Page, res task.WorkerStatusResult) {
-	if len(res.Tasks) == 0 {
+	switch {
+	case res.NeedsInit:
+		p.Linef("no tasks; to make the branch that they are merged into: %s", p.Next(stick.Cmd("tt task init")))
+	case len(res.Tasks) == 0:
 		p.Linef("no tasks; to create one: %s", p.Next(stick.Cmd("tt task new <task> --description …")))
 	}
 
