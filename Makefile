@@ -46,7 +46,7 @@ test-server-e2e: deps-test ## the real processes on PostgreSQL, which test-all l
 
 .PHONY: test-scripts
 test-scripts: deps-test ## all scripts of the command line with a process for each command, and all of them on PostgreSQL
-	.ci/untouched $(GO) test -count=1 -timeout 60m ./internal/cli -run '^(TestScript|TestHintsWork)$$' -script.full
+	.ci/untouched $(GO) test -count=1 -timeout 60m ./internal/cli -run '^(TestScript|TestHintsWork|TestNextStepsWork)$$' -script.full
 	.ci/untouched $(GO) test -count=1 -timeout 60m ./internal/cli -run '^TestScript$$' -script.full -database=postgres
 
 .PHONY: test-race

@@ -52,8 +52,8 @@ func (r *refusals) followHint(s *story, ts *testscript.TestScript, args []string
 		}
 
 		r.ran++
-		if why := s.follow(ts, q, steps); why != "" {
-			r.wrongHints = append(r.wrongHints, fmt.Sprintf("%s:\n\t%s", strings.Join(args, " "), s.normal(why)))
+		if f := s.follow(ts, q, steps); f.isWrong {
+			r.wrongHints = append(r.wrongHints, fmt.Sprintf("%s:\n\t%s", strings.Join(args, " "), s.normal(f.String())))
 		}
 	}
 	s.byHand = ""
@@ -64,12 +64,15 @@ func (r *refusals) followHint(s *story, ts *testscript.TestScript, args []string
 // command ends and plain words go on, it needs all commands that hints propose.
 func commandFinder(proposed []string) func(hint string) [][][]string {
 	const word = `(?:'[^']*'|"[^"]*"|<[^ >]*>|[^ ,;()"'<>]*[^ ,;:?()"'<>])`
+	// Those that the source doesn't have as one literal.
+	proposed = append(proposed, "git -C <path> -c core.editor=true rebase --continue",
+		"tt task start --task <task>", "tt task done --task <task>",
+		"tt msg send <who> --category BLOCKED --task <task> …", "tt task comment <task> --resolve <comment>")
 	slices.SortFunc(proposed, func(a, b string) int { return len(strings.Fields(b)) - len(strings.Fields(a)) })
 	patterns := []string{`tt(?: [a-z-]+)* --help`}
 
 	blank := regexp.MustCompile(`<[^>]*>|…`)
-	// its verb isn't literal in the source
-	for _, p := range append(proposed, "git -C <path> -c core.editor=true rebase --continue") {
+	for _, p := range proposed {
 		if first, _, _ := strings.Cut(p, " "); first != "tt" && first != "git" {
 			continue
 		}
@@ -105,18 +108,31 @@ func commandFinder(proposed []string) func(hint string) [][][]string {
 // filled are the words for blanks that are for the reader to fill.
 var filled = map[string]string{
 	"…": "because it is time", "<path>": "src/new.go", "<agent>": "codex", "<task>": "new-task",
-	"<new-branch>": "another-name", "<main>": "../moved",
+	"<new-branch>": "another-name", "<main>": "../moved", "<who>": "claude", "<comment>": "1",
 }
 
-// follow runs the commands of a hint one after another, and returns what is wrong with them.
-func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) string {
+// following is what came of commands that were printed as a next step.
+type following struct {
+	line    string   // the commands that ran
+	last    *Command // the last of them, which ended the row if it went wrong
+	isWrong bool
+}
+
+// String says how the last command ended.
+func (f following) String() string {
+	return fmt.Sprintf("%s: exit status %d: %s%s", f.line, f.last.status, f.last.out, f.last.err)
+}
+
+// timedOut is the exit status of timeout when it has ended what it ran.
+const timedOut = 124
+
+// follow runs the commands of a hint one after another, until one goes wrong.
+func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) (f following) {
 	if len(steps) == 1 && slices.Contains(steps[0], "--help") { // it changes nothing
 		q.program, q.stdin = steps[0], ""
 		c := s.launch(ts, q)
-		if s.finish(ts, c); c.status != 0 {
-			return fmt.Sprintf("%s: exit status %d: %s%s", strings.Join(steps[0], " "), c.status, c.out, c.err)
-		}
-		return ""
+		s.finish(ts, c)
+		return following{strings.Join(steps[0], " "), c, c.status != 0}
 	}
 
 	kept, err := s.copy()
@@ -139,9 +155,11 @@ func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) s
 		}
 	}
 
-	var line []string
 	for _, step := range steps {
-		line = append(line, strings.Join(step, " "))
+		if f.line != "" {
+			f.line += ", then "
+		}
+		f.line += strings.Join(step, " ")
 		q.program = slices.Clone(step)
 		for i, w := range q.program {
 			if v, ok := filled[w]; ok {
@@ -153,17 +171,23 @@ func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) s
 		if len(step) > 1 && step[1] == "wait" || forTask {
 			q.program = append(q.program, "--timeout", "20ms")
 		}
-		c := s.launch(ts, q)
-		s.finish(ts, c)
+		isFollowing := slices.Contains(step, "-f") // what it follows may never end
+		if isFollowing {
+			q.program = append([]string{"timeout", "2"}, q.program...)
+		}
+		f.last = s.launch(ts, q)
+		s.finish(ts, f.last)
 		// its status says what it found
-		if c.status != 0 &&
-			!(forTask && c.status == stick.ExitRefused) &&
-			!(step[0] == "tt" && step[1] == "doctor" && c.err == "") {
-			return fmt.Sprintf("%s: exit status %d: %s%s", strings.Join(line, ", then "), c.status, c.out, c.err)
+		if f.last.status != 0 &&
+			!(forTask && f.last.status == stick.ExitRefused) &&
+			!(isFollowing && f.last.status == timedOut) &&
+			!(step[0] == "tt" && step[1] == "doctor" && f.last.err == "") {
+			f.isWrong = true
+			break
 		}
 	}
 
-	return ""
+	return f
 }
 
 // copy copies the files of the script to a new directory. If a worker's process takes one away meanwhile, it
