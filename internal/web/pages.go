@@ -37,6 +37,7 @@ func newPages() *pages {
 		"pair":    func(v *view, x any) pair { return pair{v, v, x} },
 		"onBoard": func(r *monitor.Room, t task.TaskView) boardTask { return boardTask{r, t} },
 		"lower":   strings.ToLower, "status": stick.TaskState.Word, "splitReason": splitReason,
+		"doing": task.IntentText,
 	}
 
 	base := template.Must(template.New("").Funcs(funcs).ParseFS(files, "templates/base.html", "templates/parts.html"))

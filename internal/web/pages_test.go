@@ -167,7 +167,7 @@ func TestReview(t *testing.T) {
 	d := newDesk(s, nil)
 	room := string(s.Room().ID)
 	at := "/room/" + room + "/task/ui-7"
-	has(t, d.ok("/tasks"), "ui-7", "it waits for a review")
+	has(t, d.ok("/tasks"), "ui-7", "In review <span class=\"faint\">1<")
 	has(t, d.ok("/needs"), "ui-7 waits for a review", "Review")
 	page := d.ok(at)
 	has(t, page, "upload.txt", `href="?at=upload.txt%3a2#comment"`, "Approve", "Request changes")
