@@ -56,6 +56,7 @@ type Monitor struct {
 	names   map[stick.AgentID]string
 	order   []stick.RoomID
 	hidden  int
+	later   map[needID]stick.Time // see [Monitor.PutOff]
 }
 
 // New returns a monitor with an empty picture.
@@ -283,6 +284,7 @@ func (m *Monitor) Renew() {
 
 // publishPicture makes p the latest picture, and tells those who wait for one. Its caller holds m.mu.
 func (m *Monitor) publishPicture(p *Picture) {
+	p.later = m.stillLater(m.o.Operations.Now())
 	m.picture = p
 	for c := range m.heard {
 		select {

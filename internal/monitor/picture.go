@@ -19,6 +19,8 @@ type Picture struct {
 	Hidden  int                      // how many more rooms there are
 	Names   map[stick.AgentID]string // what people call agents, where that isn't their id
 	Problem *stick.Error             // why the rooms couldn't be read when they were last looked at; nil if they could
+
+	later map[needID]stick.Time // when needs come back that were put off
 }
 
 // NameOf returns what people call an agent; empty where that is its id.
@@ -102,14 +104,16 @@ type NeedIn struct {
 	presence.Need
 }
 
-// Needs returns what waits for the one who watches, in all rooms, the most urgent first.
-func (p *Picture) Needs() []NeedIn {
-	var out []NeedIn
+// Needs returns what waits for the one who watches, in all rooms, the most urgent first. What was put off is left out.
+func (p *Picture) Needs() []NeedIn { return p.selectNeeds(false) }
+
+// selectNeeds returns the needs that are put off, or those that aren't.
+func (p *Picture) selectNeeds(later bool) (out []NeedIn) {
 	for _, kind := range presence.NeedKinds {
 		for _, r := range p.Rooms {
 			for _, n := range r.Needs {
-				if n.Kind == kind {
-					out = append(out, NeedIn{r, n})
+				if one := (NeedIn{r, n}); n.Kind == kind && later == !p.BackAt(one).IsZero() {
+					out = append(out, one)
 				}
 			}
 		}
