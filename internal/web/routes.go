@@ -30,6 +30,7 @@ func (s *Server) pagesHandler() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("POST /another-device", s.serveInvitation)
 	m.HandleFunc("POST /sign-out", s.signOut)
+	m.HandleFunc("POST /later", s.putOffNeed)
 	m.HandleFunc("GET /live", s.serveStream)
 	m.HandleFunc("POST /api/{operation}", s.serveOperation)
 	for pattern, p := range s.pageTable() {

@@ -67,9 +67,42 @@
     old.replaceWith(now);
     restore(now, was);
     if (part.id === "menu") countNeeds(old, now);
+    if (part.id === "needs") showThing(now.querySelector(`[data-item]:focus-within`) || itemOf(shown) || now.querySelector("[data-item]"));
   };
 
   // --- what needs the person is counted in the title, where it is read without the page being in front
+
+  // --- triage: where there is room, the thing itself stands beside the list of what needs the person
+
+  const thing = $("thing");
+  let shown = "";
+  const itemOf = (address) => [...document.querySelectorAll("#needs [data-item]")].find((i) => i.querySelector("a.open").href === address);
+  const showThing = async (item) => {
+    const address = item ? item.querySelector("a.open").href : "";
+    if (!thing || address === shown || !matchMedia("(min-width: 75rem)").matches) return;
+    shown = address;
+    thing.hidden = !address;
+    if (!address) return;
+    try {
+      const r = await fetch(address, { headers: { accept: "text/html" } });
+      const page = new DOMParser().parseFromString(await r.text(), "text/html").getElementById("main");
+      if (shown !== address || !page) return; // another one is selected meanwhile
+      // Its links are relative to its own page, those of its templates, too.
+      for (const part of [page, ...[...page.querySelectorAll("template")].map((t) => t.content)]) {
+        for (const name of ["href", "action"]) {
+          for (const el of part.querySelectorAll(`[${name}]`)) el.setAttribute(name, new URL(el.getAttribute(name), address).href);
+        }
+        for (const back of part.querySelectorAll("[name=back]")) back.value = "/needs";
+      }
+      thing.replaceChildren(...[...page.childNodes].map((n) => document.adoptNode(n)));
+      thing.scrollTop = 0;
+      ages();
+    } catch { shown = ""; }
+  };
+  if (thing) {
+    document.addEventListener("focusin", (e) => { const item = e.target.closest("#needs [data-item]"); if (item) showThing(item); });
+    showThing(document.querySelector("#needs [data-item]"));
+  }
 
   const needsIn = (menu) => Number((menu.querySelector(".count.hot") || {}).textContent || 0);
   const countNeeds = (old, now) => {
@@ -281,7 +314,7 @@
     p.textContent = n === 1 ? "1 draft goes with your decision" : n + " drafts go with your decision";
   };
   const writeComment = (link) => {
-    const line = link.closest("tr"), q = new URLSearchParams(link.getAttribute("href").split("#")[0]);
+    const line = link.closest("tr"), q = new URL(link.href).searchParams;
     const form = $("commentform").content.firstElementChild.cloneNode(true), row = document.createElement("tr");
     form.elements.at.value = q.get("at");
     if (q.get("old")) form.elements.old.value = "true";
@@ -385,7 +418,9 @@
   };
   const press = (key) => {
     const here = document.activeElement.closest("[data-item]") || document.querySelector("[data-item].at");
-    const el = (here && here.querySelector(`[data-key="${key}"]`)) || document.querySelector(`main [data-key="${key}"]`);
+    const wanted = `[data-key="${key}"]`;
+    // What is selected is meant, or the thing beside the list; never another item.
+    const el = (here && here.querySelector(wanted)) || [...document.querySelectorAll(`main ${wanted}`)].find((e) => !here || !e.closest("[data-item]"));
     if (!el) return false;
     if (el.matches("textarea")) el.focus();
     else el.click();
