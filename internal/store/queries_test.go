@@ -308,6 +308,9 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 	if _, err := db.Check(ctx); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := db.CheckShowing(ctx, func(int64, int64) {}); err != nil {
+		t.Fatal(err)
+	}
 	settleLosses(t, db)
 	return rec
 }
