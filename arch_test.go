@@ -446,6 +446,16 @@ var edges = map[string]map[string]string{
 		"stick":                        "the rules",
 		"stick/edits":                  "the rules of files: who may change which, and whose a change is",
 	},
+	"internal/engine/guard/stash": {
+		"internal/engine/core":         "what every operation is made of",
+		"internal/engine/guard/ledger": "how somebody who makes an entry is noted",
+		"internal/rescue":              "the store that keeps commits",
+		"internal/shell":               "what a command does to the stash",
+		"internal/store":               "what is read and saved",
+		"internal/workspace":           "which repository a command works in, and what its stash holds",
+		"stick":                        "the rules",
+		"stick/edits":                  "the rules of files: who may use which entry",
+	},
 	"internal/engine/eventlog": {
 		"internal/bell":        "the slow net under who follows events",
 		"internal/engine/core": "what every operation is made of",
@@ -489,6 +499,7 @@ var edges = map[string]map[string]string{
 	},
 	"internal/engine/guard": {
 		"internal/engine/core":          "what every operation is made of",
+		"internal/engine/guard/stash":   "who stashed what, which it asks",
 		"internal/git":                  "what is uncommitted; which commits are new, and which refs name them",
 		"internal/rescue":               "copies of uncommitted work",
 		"internal/shell":                "what a command may cost",

@@ -829,7 +829,7 @@ func readSource(t *testing.T) source {
 	for _, dir := range []string{
 		"../../stick", "../../stick/tasks", "../../stick/edits", "../../stick/scope", "../../stick/talk",
 		"../../stick/presence", "../../stick/timeline", "../../stick/diff", "../engine", "../engine/core",
-		"../engine/eventlog", "../engine/guard", "../engine/guard/ledger", "../engine/guard/restore",
+		"../engine/eventlog", "../engine/guard", "../engine/guard/ledger", "../engine/guard/restore", "../engine/guard/stash",
 		"../engine/roster", "../engine/scopes", "../engine/upkeep", "../task", "../task/repository", "../task/runner",
 		"../task/queue", "../task/pull", "../store", "../store/dialect", "../store/sqlite",
 		"../store/postgres", "../store/schema", "../workspace", "../harness", "../git", "../rescue",

@@ -9,6 +9,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard/ledger"
+	"talkingstick/internal/engine/guard/stash"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -113,7 +114,7 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 		return res, err
 	}
 
-	if slices.ContainsFunc(p.Paths, isStashName) {
+	if slices.ContainsFunc(p.Paths, stash.IsName) {
 		return g.adoptStash(ctx, p, q)
 	}
 

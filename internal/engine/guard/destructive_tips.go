@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard/stash"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
@@ -66,7 +67,7 @@ func (g *Guard) lostTips(ctx context.Context, a checkoutAct) (lost []rescue.Tip,
 
 		if entries, ok := workspace.ReadStash(a.tree.Common); ok {
 			// Git refuses it.
-			if i, numbered := indexOf(ref); numbered && i >= len(entries) {
+			if i, numbered := stash.IndexOf(ref); numbered && i >= len(entries) {
 				continue
 			}
 		}

@@ -1,7 +1,7 @@
 // Package guard keeps agents from spoiling each other's uncommitted work. It answers whether a caller may
 // change a file, run a command, commit or push now; it notes who has edited which files, so that everybody
 // can see whose an uncommitted change is; and it copies work that a command could lose. Package restore, which it
-// makes, brings work back.
+// makes, brings work back; package stash, which it makes too, knows who stashed what.
 //
 // The hooks of harnesses and of git ask it before a tool call and tell it afterwards. What it decides are
 // rules of package stick, by the policy enforce of the room in which a file lies. It denies nothing outside
@@ -18,6 +18,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard/restore"
+	"talkingstick/internal/engine/guard/stash"
 	"talkingstick/internal/workspace"
 )
 
@@ -37,6 +38,7 @@ type Guard struct {
 	Restorer *restore.Restorer // the operations on rescues and on calls
 
 	core  *core.Kernel
+	stash *stash.Keeper
 	roles func(room string) RoleFiles
 }
 
@@ -44,6 +46,9 @@ type Guard struct {
 func New(cfg Config) *Guard {
 	g := &Guard{core: cfg.Kernel, roles: cfg.Roles}
 	g.Restorer = restore.New(restore.Config{Kernel: cfg.Kernel, Never: cfg.Never, AskEdit: g.askEdit})
+	g.stash = stash.New(stash.Config{
+		Kernel: cfg.Kernel, Store: g.Restorer.Store, FindCheckout: g.findCheckout,
+	})
 	return g
 }
 

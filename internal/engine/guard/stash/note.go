@@ -1,4 +1,4 @@
-package guard
+package stash
 
 import (
 	"cmp"
@@ -15,70 +15,65 @@ import (
 
 // newStash is what a tool call may have put into the stash of a repository.
 type newStash struct {
-	stashPlace
-	named   []stashPlace // where the call's text makes an entry
+	Place
+	named   []Place // where the call's text makes an entry
 	entries []workspace.StashEntry
 	room    stick.RoomID       // empty where nothing is to be noted
 	to      []edits.StashEntry // what is to be noted
 }
 
-// noteStash notes which entries of the stash a tool call of the caller has made, and keeps their commits. An
+// Note notes which entries of the stash a tool call of the caller has made, and keeps their commits. An
 // entry is the caller's if it was made since the call began, and no other agent's call can have made it. It
 // reads a file of git's, and goes on only if there is a stash.
-func (g *Guard) noteStash(ctx context.Context, q editQuestion) error {
-	// Only a command can stash something.
-	if !q.Unread {
-		return nil
-	}
-
-	stashes := g.newStashes(q)
+func (k *Keeper) Note(ctx context.Context, c ToolCall) error {
+	stashes := k.newStashes(c)
 	if len(stashes) == 0 {
 		return nil
 	}
 
-	db, err := g.core.Open(ctx, false)
+	db, err := k.core.Open(ctx, false)
 	if err != nil {
 		return err
 	}
 
 	for _, s := range stashes {
-		err = cmp.Or(err, g.noteIn(ctx, db, q.Caller, s))
+		err = cmp.Or(err, k.noteIn(ctx, db, c.Caller, s))
 	}
 
 	return err
 }
 
 // newStashes finds the repositories in which a call may have stashed something and that have a stash.
-func (g *Guard) newStashes(q editQuestion) (all []*newStash) {
-	at := func(dir string) (*newStash, stashPlace) {
-		p, ok := g.stashAt(q.at, dir)
+func (k *Keeper) newStashes(c ToolCall) (all []*newStash) {
+	at := func(dir string) (*newStash, Place) {
+		p, ok := k.findPlace(c.Place, dir)
 		if !ok {
 			return nil, p
 		}
 
 		// All worktrees of a repository share one stash.
-		i := slices.IndexFunc(all, func(s *newStash) bool { return s.tree.Common == p.tree.Common })
+		i := slices.IndexFunc(all, func(s *newStash) bool { return s.Common == p.Common })
 		if i < 0 {
-			entries, _ := workspace.ReadStash(p.tree.Common)
+			entries, _ := workspace.ReadStash(p.Common)
 			if len(entries) == 0 {
 				return nil, p
 			}
-			i, all = len(all), append(all, &newStash{stashPlace: p, entries: entries})
+			i, all = len(all), append(all, &newStash{Place: p, entries: entries})
 		}
 
 		return all[i], p
 	}
 
-	if q.at != nil {
-		at(q.at.Path)
+	if c.Place != nil {
+		at(c.Place.Path)
 	}
 
-	for _, p := range q.tree {
+	for _, p := range c.Trees {
 		at(p.Path)
 	}
 
 	// The text of the command may say where it stashes.
-	for _, act := range q.Acts {
+	for _, act := range c.Acts {
 		if makesEntry(act) {
 			if s, p := at(act.Dir); s != nil {
 				s.named = append(s.named, p)
@@ -90,8 +85,8 @@ func (g *Guard) newStashes(q editQuestion) (all []*newStash) {
 }
 
 // noteIn notes what a call has put into one stash.
-func (g *Guard) noteIn(ctx context.Context, db *store.DB, by core.Caller, s *newStash) error {
-	err := g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
+func (k *Keeper) noteIn(ctx context.Context, db *store.DB, by core.Caller, s *newStash) error {
+	err := k.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
 		return s.readKnown(tx, probes, by)
 	})
 	if err != nil || len(s.to) == 0 {
@@ -99,7 +94,7 @@ func (g *Guard) noteIn(ctx context.Context, db *store.DB, by core.Caller, s *new
 	}
 
 	// Most commands stash nothing, and take no lock.
-	err = g.core.Update(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
+	err = k.core.Update(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
 		if err := tx.LockRooms(s.room); err != nil {
 			return err
 		}
@@ -112,7 +107,7 @@ func (g *Guard) noteIn(ctx context.Context, db *store.DB, by core.Caller, s *new
 		commits = append(commits, e.Commit)
 	}
 
-	_, kerr := g.keepStashed(ctx, s.tree.Common, commits)
+	_, kerr := k.Keep(ctx, s.Common, commits)
 	return cmp.Or(err, kerr)
 }
 
@@ -125,7 +120,7 @@ func (s *newStash) readKnown(tx *store.Tx, probes *core.Probes, by core.Caller) 
 		return err
 	}
 
-	rooms, err := tx.RoomsAt([][]string{s.in.chain})
+	rooms, err := tx.RoomsAt([][]string{s.chain})
 	if err != nil || rooms[0].Room == "" {
 		return err
 	}
@@ -177,7 +172,7 @@ func (s *newStash) chooseEntries(tx *store.Tx, alone bool, made []workspace.Stas
 	// Without a command that names a place, an entry is the caller's only if nobody else worked.
 	places := s.named
 	if len(places) == 0 && alone {
-		places = []stashPlace{s.stashPlace}
+		places = []Place{s.Place}
 	}
 
 	for _, e := range made {
@@ -186,8 +181,8 @@ func (s *newStash) chooseEntries(tx *store.Tx, alone bool, made []workspace.Stas
 		}
 
 		// The message of an entry names the branch on which it was made.
-		on := slices.IndexFunc(places, func(p stashPlace) bool {
-			_, branch, _ := workspace.Head(p.in.top)
+		on := slices.IndexFunc(places, func(p Place) bool {
+			_, branch, _ := workspace.Head(p.Top)
 			return branch != "" && branch == e.Branch()
 		})
 		if on < 0 && (!alone || len(s.named) == 0) {
@@ -195,7 +190,7 @@ func (s *newStash) chooseEntries(tx *store.Tx, alone bool, made []workspace.Stas
 		}
 
 		s.to = append(s.to, edits.StashEntry{
-			Commit: e.Commit, Message: e.Message, Checkout: places[max(on, 0)].in.top,
+			Commit: e.Commit, Message: e.Message, Checkout: places[max(on, 0)].Top,
 		})
 	}
 
@@ -226,5 +221,5 @@ func (s *newStash) noteEntries(tx *store.Tx, probes *core.Probes, by core.Caller
 		put[i].By = made
 	}
 
-	return cmp.Or(tx.PutStashed(r.ID, put), tx.ForgetStashed(r.ID, tx.Now().Add(-keepStashed), maxStashed))
+	return cmp.Or(tx.PutStashed(r.ID, put), tx.ForgetStashed(r.ID, tx.Now().Add(-keepEntries), maxEntries))
 }

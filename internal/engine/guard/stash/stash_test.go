@@ -1,4 +1,4 @@
-package guard_test
+package stash_test
 
 import (
 	"fmt"
