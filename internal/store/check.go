@@ -14,7 +14,9 @@ import (
 // the counter, replays the log of every room and compares the result with what is stored. It returns a
 // sentence for each thing found; what keeps it from looking further is one, too, unless that is no damage. If
 // the file itself is damaged, writers are stopped; if nothing is found, they may go on.
-func (db *DB) Check(ctx context.Context) (found []string, err error) { return db.CheckShowing(ctx, nil) }
+func (db *DB) Check(ctx context.Context) (found []string, err error) {
+	return db.CheckShowing(ctx, nil)
+}
 
 // CheckShowing is Check that calls shows, at most a hundred times, with how many events it has replayed, and how
 // many there are. shows may be nil.
