@@ -699,11 +699,10 @@ var edges = map[string]map[string]string{
 	},
 	"internal/rescue/commits": {
 		"internal/git":             "which commits a repository has, and packs of them",
-		"internal/plainfile":       "the log of what is kept",
+		"internal/plainfile":       "the log of what is kept, the stamps of refs",
 		"internal/rescue/bare":     "the repositories in which they are kept",
 		"internal/rescue/manifest": "ids, and what was left out",
 		"internal/rescue/pack":     "the suffixes of packs, and what git says of an object",
-		"internal/rescue/workfile": "the stamps of refs",
 		"internal/workspace":       "the stash, and which repository lies in which",
 		"stick":                    "times, errors",
 	},

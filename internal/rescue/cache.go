@@ -13,7 +13,6 @@ import (
 	"talkingstick/internal/rescue/bare"
 	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/rescue/pack"
-	"talkingstick/internal/rescue/workfile"
 	"talkingstick/internal/workspace"
 )
 
@@ -38,7 +37,7 @@ type cache struct {
 
 // seenStamp is a stamp and when it was taken. A stamp that may stand for other bytes, too, is zero.
 type seenStamp struct {
-	workfile.Stamp
+	plainfile.Stamp
 	at int64 // in nanoseconds since 1970
 }
 
@@ -202,7 +201,7 @@ type cacheWriter struct {
 
 func (w *cacheWriter) writeNumber(n int64) { w.b = binary.AppendVarint(w.b, n) }
 
-func (w *cacheWriter) writeStamp(s workfile.Stamp) {
+func (w *cacheWriter) writeStamp(s plainfile.Stamp) {
 	for _, n := range []int64{s.Size, int64(s.Mode), s.ModTime, s.ChangeTime, int64(s.Inode)} {
 		w.writeNumber(n)
 	}
@@ -324,8 +323,8 @@ func (r *cacheReader) readNumber() int64 {
 	return int64(n>>1) ^ -int64(n&1)
 }
 
-func (r *cacheReader) readStamp() workfile.Stamp {
-	return workfile.Stamp{
+func (r *cacheReader) readStamp() plainfile.Stamp {
+	return plainfile.Stamp{
 		Size: r.readNumber(), Mode: fs.FileMode(r.readNumber()), ModTime: r.readNumber(),
 		ChangeTime: r.readNumber(), Inode: uint64(r.readNumber()),
 	}
@@ -398,9 +397,9 @@ func (r *cacheReader) readVersion() manifest.Version {
 }
 
 // seenStampOf returns a stamp for the cache. at is when the file was looked at, before it was read.
-func seenStampOf(s workfile.Stamp, at time.Time) seenStamp {
+func seenStampOf(s plainfile.Stamp, at time.Time) seenStamp {
 	if !s.IsSettled(at) {
-		s = workfile.Stamp{}
+		s = plainfile.Stamp{}
 	}
 	return seenStamp{s, at.UnixNano()}
 }

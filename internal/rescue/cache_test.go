@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"talkingstick/internal/plainfile"
 	"talkingstick/internal/rescue/bare"
 	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/rescue/pack"
-	"talkingstick/internal/rescue/workfile"
 )
 
 // A file that is written again so fast that its size and its times are the same is read again.
@@ -53,30 +53,30 @@ func TestSnapshot_TimeSetBack(t *testing.T) {
 	}
 }
 
-func (s *scratch) stamp(path string) workfile.Stamp {
+func (s *scratch) stamp(path string) plainfile.Stamp {
 	s.t.Helper()
 	info, err := os.Lstat(s.path(path))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return workfile.StampOf(info)
+	return plainfile.StampOf(info)
 }
 
 func TestStamp_Settled(t *testing.T) {
 	at := time.Unix(1000, 5e8)
-	of := func(before time.Duration) workfile.Stamp {
+	of := func(before time.Duration) plainfile.Stamp {
 		n := at.Add(-before).UnixNano()
-		return workfile.Stamp{ModTime: n, ChangeTime: n}
+		return plainfile.Stamp{ModTime: n, ChangeTime: n}
 	}
 	for _, c := range []struct {
 		name string
-		s    workfile.Stamp
+		s    plainfile.Stamp
 		want bool
 	}{
 		{"long ago", of(time.Minute + 1), true},
 		{"just now", of(time.Millisecond), false},
 		{"by another clock, in the future", of(-time.Hour), false},
-		{"only its other times changed just now", workfile.Stamp{ModTime: 1, ChangeTime: at.UnixNano() - 1}, false},
+		{"only its other times changed just now", plainfile.Stamp{ModTime: 1, ChangeTime: at.UnixNano() - 1}, false},
 		{"whole seconds, two ago", of(2*time.Second + 500*time.Millisecond), false},
 		{"whole seconds, long ago", of(9*time.Second + 500*time.Millisecond), true},
 	} {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/plainfile"
 	"talkingstick/internal/rescue/manifest"
-	"talkingstick/internal/rescue/workfile"
 )
 
 // indexLine is an entry of the index.
@@ -65,14 +65,14 @@ func indexLines(said []byte) (lines []indexLine, ok bool) {
 // indexFacts are what status doesn't tell of an index: the entries with flags, and submodules. They hold for as
 // long as the file has the same stamp. To list all of a large index takes a fifth as long as status.
 type indexFacts struct {
-	stamp workfile.Stamp // zero if nothing is known
+	stamp plainfile.Stamp // zero if nothing is known
 	lines []indexLine
 }
 
 // maxFacts bounds how many entries are remembered. In a sparse checkout nearly all have a flag.
 const maxFacts = 1000
 
-func newIndexFacts(stamp workfile.Stamp, lines []indexLine) indexFacts {
+func newIndexFacts(stamp plainfile.Stamp, lines []indexLine) indexFacts {
 	f := indexFacts{stamp: stamp}
 	for _, l := range lines {
 		if l.assume || l.skip || l.IsSubmodule() {
@@ -87,8 +87,8 @@ func newIndexFacts(stamp workfile.Stamp, lines []indexLine) indexFacts {
 }
 
 // holds reports whether the facts are those of an index with this stamp.
-func (f indexFacts) holds(stamp workfile.Stamp) bool {
-	return f.stamp != workfile.Stamp{} && f.stamp == stamp
+func (f indexFacts) holds(stamp plainfile.Stamp) bool {
+	return f.stamp != plainfile.Stamp{} && f.stamp == stamp
 }
 
 func (f indexFacts) isSame(o indexFacts) bool {
@@ -97,15 +97,15 @@ func (f indexFacts) isSame(o indexFacts) bool {
 
 // stampIndex returns the stamp of a checkout's index, which is looked at before it is read. It is zero where the
 // index may change without getting another one, and for an index that isn't the checkout's own.
-func stampIndex(r Request, at time.Time) workfile.Stamp {
+func stampIndex(r Request, at time.Time) plainfile.Stamp {
 	info, err := os.Lstat(filepath.Join(r.Tree.Git, "index"))
 	if err != nil || r.Index != "" {
-		return workfile.Stamp{}
+		return plainfile.Stamp{}
 	}
 
-	s := workfile.StampOf(info)
+	s := plainfile.StampOf(info)
 	if !s.IsSettled(at) {
-		return workfile.Stamp{}
+		return plainfile.Stamp{}
 	}
 	return s
 }

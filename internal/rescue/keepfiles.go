@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/plainfile"
 	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/rescue/workfile"
 	"talkingstick/stick"
@@ -188,7 +189,7 @@ func (t *rescueTaker) recheckFile(path string) (c candidate, touched bool) {
 	}
 
 	info, err := t.tree.Lstat(path)
-	isSame := err == nil && (info.IsDir() && e.Work == nil || t.snapshot.untouchedWork(e, workfile.StampOf(info)) != nil)
+	isSame := err == nil && (info.IsDir() && e.Work == nil || t.snapshot.untouchedWork(e, plainfile.StampOf(info)) != nil)
 	if isSame {
 		return c, false
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"talkingstick/internal/plainfile"
 	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/rescue/pack"
 	"talkingstick/internal/rescue/workfile"
@@ -189,7 +190,7 @@ func (t *rescueTaker) readWork(wanted candidate) {
 
 	e.Work = &manifest.WorkFile{Mode: c.Mode, Perm: c.Perm, Size: int64(len(c.Data)), Blob: t.pack.AddObject(pack.KindBlob, c.Data)}
 	t.taken.Bytes += int64(len(c.Data))
-	t.snapshot.noteStamp(string(e.Path), workfile.StampOf(c.Info), at)
+	t.snapshot.noteStamp(string(e.Path), plainfile.StampOf(c.Info), at)
 }
 
 // isAsStaged reports whether a file has the bytes and the mode that the index has for it.

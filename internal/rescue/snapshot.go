@@ -13,7 +13,6 @@ import (
 	"talkingstick/internal/rescue/bare"
 	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/rescue/pack"
-	"talkingstick/internal/rescue/workfile"
 	"talkingstick/stick"
 )
 
@@ -179,7 +178,7 @@ func (s *snapshotTaker) abandonAndUnlock() {
 
 // untouchedWork returns the file of an entry as it was kept last, if its stamp is still the same. Else it is
 // nil.
-func (s *snapshotTaker) untouchedWork(e *manifest.Entry, now workfile.Stamp) *manifest.WorkFile {
+func (s *snapshotTaker) untouchedWork(e *manifest.Entry, now plainfile.Stamp) *manifest.WorkFile {
 	// Git doesn't compare files with these flags: only their bytes tell.
 	if s == nil || s.base == nil || e.Assume || e.Skip {
 		return nil
@@ -219,7 +218,7 @@ func (t *rescueTaker) keepKnownWork(e *manifest.Entry) bool {
 
 	e.Work = was.Work
 	t.taken.Bytes += was.Work.Size
-	s.noteStamp(string(e.Path), workfile.Stamp{}, time.Time{})
+	s.noteStamp(string(e.Path), plainfile.Stamp{}, time.Time{})
 	return true
 }
 
@@ -228,14 +227,14 @@ func isUntracked(e *manifest.Entry) bool { return len(e.Index) == 0 && e.Head ==
 
 // noteStamp notes the stamp of a file whose bytes the snapshot has. at is when it was looked at; zero if the
 // file wasn't read again.
-func (s *snapshotTaker) noteStamp(path string, now workfile.Stamp, at time.Time) {
+func (s *snapshotTaker) noteStamp(path string, now plainfile.Stamp, at time.Time) {
 	switch {
 	case s == nil:
 	case at.IsZero():
 		s.stamps[path] = s.base.stamps[path]
 	default:
 		s.stamps[path] = seenStampOf(now, at)
-		s.hasNewStamps = s.hasNewStamps || s.stamps[path].Stamp != workfile.Stamp{}
+		s.hasNewStamps = s.hasNewStamps || s.stamps[path].Stamp != plainfile.Stamp{}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/plainfile"
 	"talkingstick/internal/rescue/bare"
 	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/rescue/pack"
@@ -201,7 +202,7 @@ type candidate struct {
 	class   int               // tracked ones are kept first
 	size    int64
 	same    *manifest.WorkFile // the file as it was when it was kept last, if it is untouched since
-	stamp   workfile.Stamp     // of the file in the working tree
+	stamp   plainfile.Stamp    // of the file in the working tree
 }
 
 const (
@@ -318,7 +319,7 @@ func (t *rescueTaker) measureFile(e *manifest.Entry, class int) (c candidate, ok
 	case class == classIgnored && info.Size() > t.store.Limits.IgnoredBytes:
 		t.leaveOutWork(e, manifest.WhyIgnored)
 	default:
-		c = candidate{entry: e, class: class, size: info.Size(), stamp: workfile.StampOf(info)}
+		c = candidate{entry: e, class: class, size: info.Size(), stamp: plainfile.StampOf(info)}
 		c.same = t.snapshot.untouchedWork(e, c.stamp)
 		return c, true
 	}

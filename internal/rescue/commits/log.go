@@ -15,7 +15,6 @@ import (
 	"talkingstick/internal/plainfile"
 	"talkingstick/internal/rescue/bare"
 	"talkingstick/internal/rescue/manifest"
-	"talkingstick/internal/rescue/workfile"
 	"talkingstick/stick"
 )
 
@@ -224,7 +223,7 @@ func stampRefs(common string) string {
 	look := func(path string) {
 		info, err := os.Lstat(path)
 		if err == nil {
-			fmt.Fprintf(h, "%q %v\n", path, workfile.StampOf(info))
+			fmt.Fprintf(h, "%q %v\n", path, plainfile.StampOf(info))
 		}
 	}
 

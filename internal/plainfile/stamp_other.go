@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package workfile
+package plainfile
 
 import "io/fs"
 

@@ -1,4 +1,4 @@
-package workfile
+package plainfile
 
 import (
 	"io/fs"
