@@ -78,14 +78,44 @@ func (rs *Runs) RunTask(ctx context.Context, p RunTaskParams) error {
 	}
 
 	for next != nil {
-		if run, err = rs.attendRun(ctx, p, *next); err != nil || run.Restarts+run.Retries == 0 {
+		if run, err = rs.attendRun(ctx, p, *next); err != nil {
 			return err
+		}
+
+		rs.cleanUpLanded(ctx, p, run)
+		if run.Restarts+run.Retries == 0 {
+			return nil
 		}
 
 		next = rs.awaitRun(ctx, p, run, func() (*tasks.Run, bool, error) { return rs.runAgain(ctx, p, run) })
 	}
 
 	return nil
+}
+
+// cleanUpLanded removes the worktree of a task that landed while its command ran: the merge had to leave it, because
+// a process worked there. What fails is left to the next merge, which tries again.
+func (rs *Runs) cleanUpLanded(ctx context.Context, p RunTaskParams, run tasks.Run) {
+	rp, err := rs.repos.Open(ctx, core.Where{Path: p.Root}, p.workerCaller(run))
+	if err != nil {
+		return
+	}
+
+	task, err := rp.ReadTask(ctx, p.TaskID)
+	if err != nil || task.State != stick.TaskCompleted || task.Attempt != p.Attempt {
+		return
+	}
+	if _, err := os.Lstat(rp.WorktreePath(task)); err != nil {
+		return
+	}
+
+	// A merge that is just being recorded cleans up after it, under this lock.
+	unlock, err := rp.LockTask(ctx, p.TaskID)
+	if err != nil {
+		return
+	}
+	defer unlock()
+	rp.RetryCleanup(ctx, task)
 }
 
 // beginRun records that the calling process starts the command now or, if the run is queued, as soon as it
