@@ -199,10 +199,9 @@ var reviewEvents = []EventInfo{
 			// gate printed.
 			switch f.Cause {
 			case CauseGate:
-				return Wordsf("%s came back when %s merged it: its gate is red", taskOf(e), AgentName(e.From))
+				return Wordsf("%s couldn't merge %s: its gate is red", AgentName(e.From), taskOf(e))
 			case CauseConflict:
-				return Wordsf("%s came back when %s merged it: it conflicts%s",
-					taskOf(e), AgentName(e.From), inFiles(f.Files))
+				return Wordsf("%s couldn't merge %s: it conflicts%s", AgentName(e.From), taskOf(e), inFiles(f.Files))
 			}
 
 			why := reasonSuffix(e.Reason)

@@ -74,6 +74,15 @@ func (a *Actor) StreamDelivered(name string, cursor int64) {
 	}
 }
 
+// DigestDelivered says that the digest of the room was seen to its end.
+func (a *Actor) DigestDelivered() {
+	a.Helper()
+	res := a.GetDigest(eventlog.GetDigestParams{}).OK()
+	if err := a.Engine.Log.DigestDelivered(a.Context(), a.By, res.RoomID, res.Cursor); err != nil {
+		a.failStory("moving the mark of %s: %v", a.Name, err)
+	}
+}
+
 // FollowEvents is the operation of that name. It returns when ctx ends or deliver fails.
 func (a *Actor) FollowEvents(ctx context.Context, p eventlog.WaitForEventsParams, deliver func(eventlog.EventsResult) error) error {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)

@@ -16,12 +16,15 @@ type Digest struct {
 
 // Fact is one thing that happened.
 type Fact struct {
-	Seq    int64       `json:"event_seq"`
-	At     stick.Time  `json:"at"`
-	Task   string      `json:"task_id,omitempty"`
-	Cause  string      `json:"cause,omitempty"` // why a task came back
-	Rescue string      `json:"rescue_id,omitempty"`
-	Text   stick.Words `json:"text"` // one sentence, without a full stop
+	Seq    int64      `json:"event_seq"`
+	At     stick.Time `json:"at"`
+	Task   string     `json:"task_id,omitempty"`
+	Cause  string     `json:"cause,omitempty"` // why a task came back
+	Rescue string     `json:"rescue_id,omitempty"`
+
+	Now stick.TaskState `json:"now,omitempty"` // of a task that came back: its state now
+
+	Text stick.Words `json:"text"` // one sentence, without a full stop
 }
 
 // DigestTypes are the types of the events that a digest tells of.
@@ -30,9 +33,9 @@ var DigestTypes = []stick.EventType{
 	stick.EventWorkTaken,
 }
 
-// DigestEvents sums up events by the agents whose work they are about. worker returns whose task one is; it may be
-// nobody's. Agents come in the order in which the log names them first.
-func DigestEvents(events []stick.Event, worker func(task string) stick.AgentID) []Digest {
+// DigestEvents sums up events by the agents whose work they are about. taskOf returns a task as it is now; the zero
+// task is nobody's. Agents come in the order in which the log names them first.
+func DigestEvents(events []stick.Event, taskOf func(id string) stick.Task) []Digest {
 	var all []Digest
 	of := func(a stick.AgentID) *Digest {
 		i := slices.IndexFunc(all, func(d Digest) bool { return d.Agent == a })
@@ -46,11 +49,12 @@ func DigestEvents(events []stick.Event, worker func(task string) stick.AgentID) 
 		f := Fact{Seq: e.Seq, At: e.CreatedAt, Task: e.Task, Text: e.Say()}
 		switch e.Type {
 		case stick.EventTaskCompleted:
-			d := of(worker(e.Task))
+			d := of(ownerOf(taskOf(e.Task)))
 			d.Landed = append(d.Landed, f)
 		case stick.EventTaskChangesRequested, stick.EventTaskFailed, stick.EventTaskRolledBack:
-			f.Cause = causeOf(e)
-			d := of(worker(e.Task))
+			task := taskOf(e.Task)
+			f.Cause, f.Now = causeOf(e), task.State
+			d := of(ownerOf(task))
 			d.Back = append(d.Back, f)
 		case stick.EventWorkTaken:
 			p, _ := stick.PayloadOf[stick.WorkTakenPayload](e)
@@ -63,6 +67,14 @@ func DigestEvents(events []stick.Event, worker func(task string) stick.AgentID) 
 	}
 
 	return all
+}
+
+// ownerOf returns whose work a task is, whoever has merged it or sent it back.
+func ownerOf(t stick.Task) stick.AgentID {
+	if t.Worker == "" {
+		return t.SpawnedBy
+	}
+	return t.Worker
 }
 
 // losersOf lists whose work a command has taken away. What it only put into a commit is still there.

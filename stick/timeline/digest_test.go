@@ -19,7 +19,7 @@ func TestDigestEvents_by_agent(t *testing.T) {
 	other := stick.Event{Seq: 5, Type: stick.EventTaskApproved, From: "human:ann", Task: "ui"}
 
 	got := timeline.DigestEvents([]stick.Event{returned, landed, taken, swept, other},
-		func(string) stick.AgentID { return "claude" })
+		func(string) stick.Task { return stick.Task{Worker: "claude", State: stick.TaskCompleted} })
 	if len(got) != 2 || got[0].Agent != "claude" || got[1].Agent != "gemini" {
 		t.Fatalf("%+v", got)
 	}
@@ -27,6 +27,9 @@ func TestDigestEvents_by_agent(t *testing.T) {
 	claude := got[0]
 	if len(claude.Landed) != 1 || len(claude.Back) != 1 || len(claude.Lost) != 1 {
 		t.Errorf("%+v", claude)
+	}
+	if claude.Back[0].Now != stick.TaskCompleted {
+		t.Errorf("what came back has landed since: %+v", claude.Back[0])
 	}
 	if claude.Back[0].Cause != stick.CauseReview || claude.Lost[0].Rescue != "r1" {
 		t.Errorf("why it came back, and where the copy is: %+v", claude)

@@ -22,21 +22,34 @@ type SeenResult struct {
 
 // showSinceSeen shows what has happened since the caller looked last.
 func showSinceSeen(ctx context.Context, a *app.Run, w core.Where) error {
-	return app.Show(a, func(e app.Operations, by core.Caller) (res SeenResult, err error) {
-		res.Needs = []presence.Need{}
+	a.Reads = true
+	e, by, err := a.Open()
+	if err != nil {
+		return err
+	}
 
-		// Only people have needs. They are read first: then the cursor doesn't pass what nobody was shown.
-		if by.ActsAsPerson() {
-			p, err := monitor.TakeRoomPicture(ctx, monitor.Options{Operations: e, Caller: by, Where: w})
-			if err != nil {
-				return res, err
-			}
-			res.Needs = append(res.Needs, p.Rooms[0].Needs...)
+	// Only people have needs. They are read first: then the cursor doesn't pass what nobody was shown.
+	res := SeenResult{Needs: []presence.Need{}}
+	if by.ActsAsPerson() {
+		p, err := monitor.TakeRoomPicture(ctx, monitor.Options{Operations: e, Caller: by, Where: w})
+		if err != nil {
+			return err
 		}
+		res.Needs = append(res.Needs, p.Rooms[0].Needs...)
+	}
 
-		res.GetDigestResult, err = e.GetDigest(ctx, eventlog.GetDigestParams{Caller: by, Where: w})
-		return res, err
-	}, showDigest)
+	if res.GetDigestResult, err = e.GetDigest(ctx, eventlog.GetDigestParams{Caller: by, Where: w}); err != nil {
+		return err
+	}
+	if err := a.Print(res, func(p *term.Page) { showDigest(p, res) }); err != nil {
+		return err
+	}
+
+	// The mark moves only after somebody could read the answer.
+	if a.Unheard {
+		return nil
+	}
+	return e.DigestDelivered(context.WithoutCancel(ctx), by, res.RoomID, res.Cursor)
 }
 
 // showDigest shows a digest on one screen.
@@ -82,6 +95,17 @@ func showDigest(p *term.Page, res SeenResult) {
 	}
 }
 
+// sinceThen says what has become of a task that came back.
+func sinceThen(f timeline.Fact) stick.Words {
+	switch f.Now {
+	case stick.TaskCompleted:
+		return "; it has landed since"
+	case stick.TaskInReview, stick.TaskApproved:
+		return "; it is " + stick.Words(f.Now) + " again"
+	}
+	return ""
+}
+
 // mostFacts is how many facts of a kind are shown of an agent, so that all is on one screen.
 const mostFacts = 5
 
@@ -97,7 +121,7 @@ func showFacts(p *term.Page, kind stick.Words, facts []timeline.Fact) {
 		if i > 0 {
 			kind = ""
 		}
-		p.Linef("  %-10s %s, %s", kind, f.Text, p.Ago(f.At))
+		p.Linef("  %-10s %s, %s%s", kind, f.Text, p.Ago(f.At), sinceThen(f))
 		if f.Rescue != "" {
 			p.Linef("  %-10s   to bring it back: %s", "", p.Next(stick.Cmd("tt rescue restore <id>", f.Rescue)))
 		}

@@ -33,35 +33,19 @@ type GetDigestResult struct {
 	More   bool              `json:"more,omitempty"` // there was more than it tells of
 }
 
-// GetDigest sums up what has happened in a room since the caller asked last: what landed, what came back, and what
-// was lost. It moves the caller's cursor to the end of the log. It fails with [stick.CodeNoRoom].
-func (l *Log) GetDigest(ctx context.Context, p GetDigestParams) (GetDigestResult, error) {
-	var res GetDigestResult
-	err := l.core.ReadRoom(ctx, p.Where, p.Caller, func(_ *store.Tx, _ *core.Probes, r stick.Room) error {
-		res.RoomID = r.ID
-		return nil
-	})
-	if err != nil {
-		return res, err
-	}
-
-	db, err := l.core.Open(ctx, false)
-	if err != nil {
-		return res, err
-	}
-
-	err = l.core.Update(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
-		me, err := core.Identify(tx, probes, p.Caller)
-		if err != nil {
-			return err
-		}
-
-		if res, err = readDigest(tx, res.RoomID, me.Agent); err != nil {
-			return err
-		}
-		return tx.AdvanceCursor(res.RoomID, me.Agent, seenStream, res.Cursor)
+// GetDigest sums up what has happened in a room since the caller has seen a digest last: what landed, what came back,
+// and what was lost. [Log.DigestDelivered] says that this one was seen. It fails with [stick.CodeNoRoom].
+func (l *Log) GetDigest(ctx context.Context, p GetDigestParams) (res GetDigestResult, err error) {
+	err = l.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
+		res, err = readDigest(tx, r.ID, me.Agent)
+		return err
 	})
 	return res, err
+}
+
+// DigestDelivered records that the caller has seen the digest of a room up to a cursor. A cursor never moves back.
+func (l *Log) DigestDelivered(ctx context.Context, by core.Caller, room stick.RoomID, cursor int64) error {
+	return l.advanceCursor(ctx, by, room, seenStream, cursor)
 }
 
 // readDigest reads what an agent hasn't seen of a room.
@@ -94,17 +78,13 @@ func readDigest(tx *store.Tx, room stick.RoomID, me stick.AgentID) (GetDigestRes
 		return res, err
 	}
 
-	// The worker of a task says whose work has landed, whoever has merged it.
 	var failed error
-	res.Agents = append(res.Agents, timeline.DigestEvents(events, func(id string) stick.AgentID {
+	res.Agents = append(res.Agents, timeline.DigestEvents(events, func(id string) stick.Task {
 		t, _, err := tx.Task(room, id)
 		if err != nil {
 			failed = err
 		}
-		if t.Worker == "" {
-			return t.SpawnedBy
-		}
-		return t.Worker
+		return t
 	})...)
 	return res, failed
 }

@@ -21,6 +21,7 @@ func TestGetDigest_tells_of_each_event_once(t *testing.T) {
 	ann.GetDigest(eventlog.GetDigestParams{}).That("the first, and nothing", func(r eventlog.GetDigestResult) bool {
 		return r.First && len(r.Agents) == 0 && r.Cursor > 0
 	})
+	ann.DigestDelivered()
 
 	ann.Approve("ui").OK()
 	ann.Merge("ui").OK()
@@ -30,6 +31,8 @@ func TestGetDigest_tells_of_each_event_once(t *testing.T) {
 	ann.GetDigest(eventlog.GetDigestParams{}).That("bob's task has landed", func(r eventlog.GetDigestResult) bool {
 		return landed(r) && !r.First && !r.Since.IsZero()
 	})
+	ann.GetDigest(eventlog.GetDigestParams{}).That("the same until ann has seen it", landed)
+	ann.DigestDelivered()
 	ann.GetDigest(eventlog.GetDigestParams{}).That("nothing since", func(r eventlog.GetDigestResult) bool {
 		return len(r.Agents) == 0
 	})

@@ -386,6 +386,13 @@ func streamAt(tx *store.Tx, r stick.Room, me stick.AgentID, name, target string)
 func (l *Log) StreamDelivered(
 	ctx context.Context, by core.Caller, room stick.RoomID, name string, cursor int64,
 ) error {
+	return l.advanceCursor(ctx, by, room, namedStream(name), cursor)
+}
+
+// advanceCursor moves a cursor of the caller on.
+func (l *Log) advanceCursor(
+	ctx context.Context, by core.Caller, room stick.RoomID, stream string, cursor int64,
+) error {
 	db, err := l.core.Open(ctx, false)
 	if err != nil {
 		return err
@@ -397,6 +404,6 @@ func (l *Log) StreamDelivered(
 			return err
 		}
 
-		return tx.AdvanceCursor(room, me.Agent, namedStream(name), cursor)
+		return tx.AdvanceCursor(room, me.Agent, stream, cursor)
 	})
 }
