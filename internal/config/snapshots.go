@@ -11,6 +11,9 @@ import (
 // Snapshots is the section [snapshots], of a project's file or of the user's.
 type Snapshots struct {
 	Never []glob.Pattern // files that are never copied; nil for none
+
+	// Work is copied in repositories without a room, too. Only the user's file says so.
+	Alone, SaysAlone bool
 }
 
 // snapshotKeys are the keys of [snapshots].

@@ -27,10 +27,10 @@ type User struct {
 	// file: what runs for a user is set by nobody else.
 	Notify string
 
-	// Snapshots says what is never copied. If one of its patterns isn't understood, the others hold, and
-	// BadNever says so: who works goes on.
-	Snapshots Snapshots
-	BadNever  error
+	// Snapshots says what is never copied, and whether work is copied without a room. If something in it isn't
+	// understood, the rest holds, and BadSnapshots says so: who works goes on.
+	Snapshots    Snapshots
+	BadSnapshots error
 }
 
 // ReadUser reads the user's file in a directory of configuration. Without the file, nothing is set. It fails
@@ -74,7 +74,14 @@ func ReadUser(dir string) (u User, err error) {
 			return u, bad("%s sets %s to what isn't text", path, k.name).Hintf("%s", userKeys)
 		case k.name == "snapshots.never":
 			if !u.readNever(k.value) {
-				u.BadNever = bad("%s sets snapshots.never to what isn't a list of patterns", path).
+				u.BadSnapshots = bad("%s sets snapshots.never to what isn't a list of patterns", path).
+					With("field", k.name).Hintf("%s", userKeys)
+			}
+		case k.name == "snapshots.alone":
+			isBool := false
+			u.Snapshots.SaysAlone = true
+			if u.Snapshots.Alone, isBool = k.value.(bool); !isBool {
+				u.BadSnapshots = bad("%s sets snapshots.alone to what isn't true or false", path).
 					With("field", k.name).Hintf("%s", userKeys)
 			}
 		case k.name == "database":
@@ -83,14 +90,18 @@ func ReadUser(dir string) (u User, err error) {
 			u.Notify = text
 		default:
 			return u, bad("%s sets %s, which tt doesn't understand", path, stick.Clip(k.name, 60)).
-				Hintf("did you mean %s? %s", stick.Nearest(k.name, []string{"database", "notify.command", "snapshots.never"}), userKeys)
+				Hintf("did you mean %s? %s", stick.Nearest(k.name, userNames), userKeys)
 		}
 	}
 	return u, nil
 }
 
+// userNames are the keys that the user's file may have.
+var userNames = []string{"database", "notify.command", "snapshots.alone", "snapshots.never"}
+
 // userKeys says what the user's file may have.
-const userKeys stick.Words = "it may set database = \"postgres://…\", command = \"…\" under [notify], and never = [\"*.pem\"] under [snapshots]"
+const userKeys stick.Words = "it may set database = \"postgres://…\", command = \"…\" under [notify], " +
+	"and never = [\"*.pem\"] and alone = true under [snapshots]"
 
 // readNever reads what is never copied. It reports whether all of it is understood.
 func (u *User) readNever(v any) bool {

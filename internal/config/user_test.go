@@ -51,6 +51,8 @@ func TestReadUser(t *testing.T) {
 			address,
 			"snapshots.never",
 		},
+		{"copies for an agent alone", "database = \"" + address + "\"\n[snapshots]\nalone = true\n", 0o600, address, ""},
+		{"neither yes nor no", "database = \"" + address + "\"\n[snapshots]\nalone = 1\n", 0o600, address, "snapshots.alone"},
 		{"another key of snapshots", "[snapshots]\nnevr = [\"*.pem\"]\n", 0o600, "", "snapshots.nevr"},
 		{"no TOML", "database = " + address, 0o600, "", "isn't TOML"},
 	} {
@@ -69,7 +71,7 @@ func TestReadUser(t *testing.T) {
 			}
 			u, err := ReadUser(dir)
 			if err == nil {
-				err = u.BadNever
+				err = u.BadSnapshots
 			}
 			if u.Database != c.want {
 				t.Errorf("the database is %q, want %q", u.Database, c.want)

@@ -74,7 +74,7 @@ func (a *Run) ReadSettings() error {
 	if a.InHook {
 		return nil
 	}
-	return u.BadNever
+	return u.BadSnapshots
 }
 
 // Open makes the operations, and resolves the caller.

@@ -234,7 +234,7 @@ func applyInstall(
 
 	// Steps outside of files, such as trusting hooks, are the user's.
 	if !o.removing {
-		res.Next = install.NextSteps(ctx, t, res.Steps, app.RunProgram)
+		res.Next = append(install.NextSteps(ctx, t, res.Steps, app.RunProgram), offerCopies(a, res.Steps)...)
 	}
 
 	return a.Print(res, func(p *term.Page) { showInstalled(p, res) })

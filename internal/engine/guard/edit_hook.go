@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/git"
+	"talkingstick/internal/rescue"
 	"talkingstick/internal/shell"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -99,9 +100,13 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 	if res.Allowed {
 		err = cmp.Or(g.checkPushes(ctx, q, &res), err)
 	}
-	if res.Allowed && guarded.keepsSnapshots() {
+	switch {
+	case !res.Allowed:
+	case guarded.keepsSnapshots():
 		res.kept = g.keepBefore(ctx, q, guarded)
 		res.due = res.due || q.Unread
+	case guarded.room.ID == "":
+		g.keepAlone(ctx, q, rescue.MomentBefore)
 	}
 
 	if res.Allowed {
@@ -291,6 +296,9 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 	}
 
 	out.Prune = slices.ContainsFunc(ended, func(c *checkout) bool { return c.prune })
+	if len(ended) == 0 {
+		out.Prune = g.keepAfterAlone(ctx, q)
+	}
 	return out, cmp.Or(err, g.tellHappened(ctx, q), g.tellEnd(ctx, q, ended), serr)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/rescue"
+	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -103,9 +104,35 @@ func (rs *Restorer) ListRescues(ctx context.Context, p ListRescuesParams) (ListR
 		common = ""
 	}
 
-	l, err := rs.Store().List(ctx, common, p.Limit, rescue.Named)
+	which := rescue.Named
+	if !p.All && rs.keepsAlone(ctx, place) {
+		which = rescue.Every
+	}
+
+	l, err := rs.Store().List(ctx, common, p.Limit, which)
 	res.Rescues, res.Damaged, res.Hidden = l.Rescues, l.Damaged, l.Hidden
 	return res, err
+}
+
+// keepsAlone reports whether work is copied at a place without a room. No event names a copy there, so all of
+// them are listed.
+func (rs *Restorer) keepsAlone(ctx context.Context, at *workspace.Place) bool {
+	if !rs.core.Config.Snapshots.Alone {
+		return false
+	}
+
+	db, err := rs.core.Open(ctx, false)
+	if err != nil {
+		return err == store.ErrAbsent
+	}
+
+	isOutside := false
+	err = rs.core.View(ctx, db, core.Caller{}, func(tx *store.Tx, _ *core.Probes) error {
+		rooms, err := tx.RoomsAt([][]string{at.Chain})
+		isOutside = err == nil && rooms[0].Room == ""
+		return err
+	})
+	return err == nil && isOutside
 }
 
 // goneRepository returns the common git directory of a repository around path that is gone and left rescues.
