@@ -69,6 +69,10 @@ func (v *view) Board() (out []column) {
 	for _, r := range rooms {
 		for _, t := range r.Tasks {
 			one := boardTask{r, t}
+			if !v.matchesTask(one) {
+				continue
+			}
+
 			i := slices.IndexFunc(out, func(c column) bool { return c.ID == one.columnOf() })
 			out[i].Tasks = append(out[i].Tasks, one)
 		}
@@ -80,7 +84,7 @@ func (v *view) Board() (out []column) {
 		case c.ID == "queue":
 			sortQueue(c.Tasks)
 			c.MergeAll = roomsWithQueue(c.Tasks)
-		case c.ID == "begin" && len(c.Tasks) > shownBacklog+1:
+		case c.ID == "begin" && len(c.Tasks) > shownBacklog+1 && v.Query == "":
 			c.Tasks, c.Folded = c.Tasks[:shownBacklog], c.Tasks[shownBacklog:]
 		}
 	}

@@ -266,6 +266,13 @@ func TestBrowserKeys(t *testing.T) {
 	s.TaskIs("ui-7", stick.TaskCompleted)
 	b.press("t")
 	b.until(`location.pathname.endsWith("/tasks")`)
+	b.until(`document.body.dataset.linked`)
+	b.press("/")
+	b.until(`document.activeElement.name === "q"`)
+	// the driver types the key, too
+	b.run(chromedp.Evaluate(`document.activeElement.value = ""`, nil), chromedp.KeyEvent("ui-9"))
+	b.press(kb.Enter)
+	b.until(`location.search === "?q=ui-9" && document.querySelectorAll(".taskcard").length === 1`)
 }
 
 // TestBrowserForEverybody: no page has a serious violation by axe-core, and each fits on a phone, in light

@@ -3,7 +3,6 @@ package web
 import (
 	"html/template"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -43,12 +42,6 @@ func (s *Server) readChart(r *http.Request, room stick.RoomID, before int64) (*c
 
 // readTurns is the page that goes back in the time of a room's turns.
 func (s *Server) readTurns(r *http.Request, v *view) (err error) {
-	// Anything else than a number shows the newest turns.
-	before, perr := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
-	if perr != nil || before < 0 {
-		before = 0
-	}
-
-	v.Body, err = s.readChart(r, v.Room.ID(), before)
+	v.Body, err = s.readChart(r, v.Room.ID(), beforeIn(r))
 	return err
 }

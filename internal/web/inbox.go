@@ -47,7 +47,7 @@ func (s *Server) readInbox(r *http.Request, v *view) error {
 			return err
 		}
 
-		b.Messages, b.More = append(b.Messages, messagesOf(v.Root, room, res.Messages)...), b.More || res.More
+		b.Messages, b.More = append(b.Messages, v.messagesOf(room, res.Messages)...), b.More || res.More
 	}
 
 	v.Body = b
@@ -57,7 +57,7 @@ func (s *Server) readInbox(r *http.Request, v *view) error {
 // OpenMessages are the messages that wait for the person, in all rooms.
 func (v *view) OpenMessages() (out []roomMessage) {
 	for _, r := range v.Picture.Rooms {
-		out = append(out, messagesOf(v.Root, r, r.Inbox)...)
+		out = append(out, v.messagesOf(r, r.Inbox)...)
 	}
 	return out
 }
@@ -72,13 +72,13 @@ func (v *view) Unlisted() (rooms []*monitor.Room) {
 	return rooms
 }
 
-// messagesOf turns messages around, so that the newest comes first.
-func messagesOf(root string, room *monitor.Room, all []engine.InboxMessage) (out []roomMessage) {
+// messagesOf turns messages around, so that the newest comes first, and leaves out what the page isn't searched for.
+func (v *view) messagesOf(room *monitor.Room, all []engine.InboxMessage) (out []roomMessage) {
 	for i := len(all) - 1; i >= 0; i-- {
 		m := roomMessage{
 			Room:         room,
 			InboxMessage: all[i],
-			Actions:      actionsOn(root, room, all[i]),
+			Actions:      actionsOn(v.Root, room, all[i]),
 			Answers:      repliesTo(room.Events, all[i].MessageID),
 		}
 
@@ -86,7 +86,9 @@ func messagesOf(root string, room *monitor.Room, all []engine.InboxMessage) (out
 			m.More = append(m.More, labeledText{spacedWords(f.Name), *f.Value(&m.Contract)})
 		}
 
-		out = append(out, m)
+		if v.matchesMessage(m) {
+			out = append(out, m)
+		}
 	}
 
 	return out

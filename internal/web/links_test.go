@@ -62,7 +62,8 @@ func (d *desk) raw(at *url.URL) string {
 func (d *desk) acts(to *url.URL) bool {
 	name, ok := strings.CutPrefix(to.String(), d.at("/api/"))
 	_, known := operationsByName()[name]
-	return ok && known || slices.Contains([]string{d.at("/another-device"), d.at("/sign-out"), d.at("/later")}, to.String())
+	isSearch := strings.HasSuffix(to.Path, "/log")
+	return ok && known || isSearch || slices.Contains([]string{d.at("/another-device"), d.at("/sign-out"), d.at("/later")}, to.String())
 }
 
 // TestPages_Links: every link of every page of a busy room leads to a page, and every form to an operation.

@@ -70,6 +70,7 @@ type view struct {
 	Version string // of the picture that it shows
 	Seq     int64  // the last event that it shows
 	Watch   string // what its stream is about; empty for its path
+	Query   string // what its lists are searched for; empty for all
 	Live    bool   // it has parts that change
 	Picture *monitor.Picture
 	Room    *monitor.Room // that it is about; nil for none
@@ -89,6 +90,7 @@ type pair struct {
 // renderPage answers with a page.
 func (s *Server) renderPage(w http.ResponseWriter, r *http.Request, status int, name string, v *view) {
 	v.s, v.Path, v.Root, v.Now = s, r.URL.RequestURI(), rootOf(r.URL), s.ops.Now()
+	v.Query = cleanQuery(r.URL.Query().Get(queryField))
 	if v.Picture == nil {
 		v.Picture = s.monitor.Picture()
 	}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 
 	"talkingstick/internal/engine"
@@ -41,25 +40,25 @@ func (s *Server) readRoom(r *http.Request, v *view) error {
 
 // readLog reads a page of older events.
 func (s *Server) readLog(r *http.Request, v *view) error {
-	q := r.URL.Query()
-
-	// Anything else than a number shows the newest events.
-	before, err := strconv.ParseInt(q.Get("before"), 10, 64)
-	if err != nil || before < 0 {
-		before = 0
+	b := &roomPage{}
+	v.Body = b
+	if v.Query != "" {
+		var err error
+		b.Rows, b.Older, err = s.searchLog(r, v, beforeIn(r))
+		return err
 	}
 
 	res, err := s.ops.GetRoomEvents(r.Context(), eventlog.GetRoomEventsParams{
 		Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()},
-		EventFilter: eventlog.EventFilter{Before: before, TaskID: q.Get("task"), Limit: 2 * eventsShown},
+		EventFilter: eventlog.EventFilter{
+			Before: beforeIn(r), TaskID: r.URL.Query().Get("task"), Limit: 2 * eventsShown,
+		},
 	})
 	if err != nil {
 		return err
 	}
 
-	b := &roomPage{}
 	b.Rows, b.Older = rowsOf(v.Root, v.Room, res.Events, res.More)
-	v.Body = b
 	return nil
 }
 

@@ -128,6 +128,7 @@ func (s *Server) showPage(w http.ResponseWriter, r *http.Request, p pageKind) {
 		Current: menuEntry(r.URL.Path),
 		Live:    len(p.parts) > 0,
 		Picture: s.latestPicture(r.Context()),
+		Query:   cleanQuery(r.URL.Query().Get(queryField)),
 	}
 
 	if id := r.PathValue("room"); id != "" {
@@ -202,6 +203,7 @@ func (s *Server) renderParts(p *monitor.Picture, at *url.URL) (*frame, error) {
 		Current: menuEntry(at.Path),
 		Path:    at.RequestURI(),
 		Live:    true,
+		Query:   cleanQuery(at.Query().Get(queryField)),
 		Picture: p,
 		Version: s.pictureName(p),
 		Now:     s.ops.Now(),

@@ -422,7 +422,7 @@
     // What is selected is meant, or the thing beside the list; never another item.
     const el = (here && here.querySelector(wanted)) || [...document.querySelectorAll(`main ${wanted}`)].find((e) => !here || !e.closest("[data-item]"));
     if (!el) return false;
-    if (el.matches("textarea")) el.focus();
+    if (el.matches("textarea, input")) el.focus();
     else el.click();
     if (el.matches("summary")) { const t = el.parentElement.querySelector("textarea, input:not([type=hidden])"); if (t) t.focus(); }
     return true;
