@@ -240,7 +240,8 @@ func (helpPage) layoutLines(s *canvas) (head, body []line) {
 		{"page up, down", "select further away; also ctrl-b and space"},
 		{"home, end", "the first and the last"},
 		{"1 … 9", "select what needs you, by its number"},
-		{"esc", "back to the page before"},
+		{"/", "search: here it lists what has these words, on a page it goes to the next line with them"},
+		{"esc", "back to the page before; shows everything again"},
 		{"q", "leave"},
 	} {
 		row(k[0], k[1])

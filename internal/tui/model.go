@@ -22,6 +22,7 @@ type model struct {
 	serial int      // of the page that was opened last
 	env    *env
 
+	sought  string    // what a page was searched for last
 	caption term.Text // what the scene shows that is played; empty for none
 	ask     *question // nil if nothing is asked
 	note    note

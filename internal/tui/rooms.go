@@ -12,15 +12,20 @@ import (
 )
 
 // roomsPage is the page with everything: what waits for the one who watches, and the rooms.
-type roomsPage struct{}
+type roomsPage struct {
+	only string // it lists what has these words; empty for everything
+}
 
 func (roomsPage) pageTitle(*canvas) term.Text { return "" }
 func (roomsPage) subjectKey() string          { return "rooms" }
 
 // layoutLines returns the list of needs, which stays on top, and the rooms.
-func (roomsPage) layoutLines(s *canvas) (head, body []line) {
+func (p roomsPage) layoutLines(s *canvas) (head, body []line) {
 	if s.picture.At.IsZero() {
 		return nil, []line{textLine(faint, "reading the rooms …")}
+	}
+	if p.only != "" {
+		return p.layoutFound(s)
 	}
 
 	head = s.needLines()

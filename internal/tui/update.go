@@ -57,7 +57,12 @@ func (m *model) pressKey(k tea.KeyPressMsg) tea.Cmd {
 		return tea.Quit
 	case "q":
 		return m.confirmQuit()
+	case "/":
+		m.askSearch()
 	case "esc", "left", "backspace":
+		if len(m.pages) == 1 {
+			m.pages[0].page = roomsPage{}
+		}
 		m.closePage()
 		return m.renewPage()
 	case "up", "k":
