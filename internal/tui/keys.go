@@ -68,6 +68,7 @@ func keyActions() []action {
 		{"g", wordIf("go to", canJump), "go to the pane of tmux in which the agent runs", jumpToPane, false},
 		{"i", wordIf("messages", hasTalk), "read the messages of a room", openTalk, false},
 		{"p", pauseWord, "pause a room, with a reason, or let it go on", togglePause, true},
+		{"z", laterWord, "put off for an hour what needs you; where what was put off is counted, bring it back", toggleLater, false},
 		{"e", wordIf("calls", hasCalls), "list the tool calls that have changed files in a room", openCalls, false},
 	}
 }

@@ -66,8 +66,15 @@ func (m *model) pageHeight() int {
 	return max(0, m.height-1-len(last))
 }
 
-// headHeight is how many lines of a head are shown: it leaves half of the page to what scrolls.
-func headHeight(head, height int) int { return min(head, max(height/2, 3)) }
+// headHeight is how many lines of a head are shown: it leaves half of the page to what scrolls. Of a head that is cut
+// the last of its lines says so.
+func headHeight(head, height int) (shown, taken int) {
+	taken = min(head, max(height/2, 3))
+	if head > taken {
+		return taken - 1, taken
+	}
+	return taken, taken
+}
 
 // selectedTarget is what the keys act on.
 func (m *model) selectedTarget() target { return m.shownPage().targetAt(m.picture, m.shownPage().key) }
@@ -101,8 +108,8 @@ func (m *model) settleSelection() {
 	o.lastIndex = len(keys) - 1
 
 	height := m.pageHeight()
-	tall := headHeight(len(head), height)
-	o.headTop = scrolledTop(head, o.key, o.headTop, tall)
+	shown, tall := headHeight(len(head), height)
+	o.headTop = scrolledTop(head, o.key, o.headTop, shown)
 	o.top = scrolledTop(body, o.key, o.top, height-tall)
 }
 
@@ -153,16 +160,14 @@ func (m *model) moveSelection(by int) {
 
 // targetAt finds what a row of the page with everything is about.
 func (roomsPage) targetAt(p *monitor.Picture, key string) target {
-	for _, n := range p.Needs() {
-		if needKey(n) == key {
-			t := target{room: n.Room, agent: n.Agent, message: n.Message, rescue: n.Rescue}
-			// A message may be about a task: then the message is the target.
-			if n.Message == 0 {
-				t.task = n.Task
-			}
-
-			return t
+	if n := needOf(p, key); n.Key != "" {
+		t := target{room: n.Room, agent: n.Agent, message: n.Message, rescue: n.Rescue, need: n}
+		// A message may be about a task: then the message is the target.
+		if n.Message == 0 {
+			t.task = n.Task
 		}
+
+		return t
 	}
 
 	for _, r := range p.Rooms {

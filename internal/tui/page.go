@@ -47,7 +47,8 @@ type env struct {
 	Options
 	ctx        context.Context // of the screen
 	send       func(tea.Msg)
-	background *sync.WaitGroup // what runs beside the loop
+	background *sync.WaitGroup                        // what runs beside the loop
+	putOff     func(stick.RoomID, string, stick.Time) // [monitor.Monitor.PutOff]; nil where there is no monitor
 }
 
 // opened is a page that was opened, with what is selected on it.
@@ -82,7 +83,8 @@ type target struct {
 	task    string
 	message int64
 	rescue  string
-	call    edits.Call // of a tool; zero for none
+	call    edits.Call     // of a tool; zero for none
+	need    monitor.NeedIn // zero for none
 }
 
 // whereOf is the room of a target, for an operation.

@@ -43,6 +43,7 @@ func (p *program) startWatching(ctx context.Context, loop *tea.Program, o Option
 
 	// Each new picture is shown. The terminal may have to tell its person of it.
 	m := monitor.New(monitor.Options{Operations: o.Operations, Caller: o.Caller, Where: o.Where})
+	p.env.putOff = m.PutOff
 	changed, stop := m.Changed()
 	p.background.Go(func() {
 		defer stop()

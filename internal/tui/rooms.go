@@ -86,7 +86,7 @@ var needWords = map[presence.NeedKind]string{
 func (s *canvas) needLines() []line {
 	all := s.picture.Needs()
 	if len(all) == 0 {
-		return []line{textLine(faint, "Nothing needs you."), blank}
+		return append(append([]line{textLine(faint, "Nothing needs you.")}, s.laterLines()...), blank)
 	}
 
 	lines := []line{textLine(strong, "Needs you")}
@@ -113,7 +113,7 @@ func (s *canvas) needLines() []line {
 		})
 	}
 
-	return append(lines, blank)
+	return append(append(lines, s.laterLines()...), blank)
 }
 
 func needKey(n monitor.NeedIn) string { return "need " + string(n.Room.ID()) + " " + n.Key }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -33,7 +34,7 @@ func drawModel(m *model) frame {
 	s := m.newCanvas()
 	o := m.shownPage()
 	head, body := o.layoutLines(s)
-	tall := headHeight(len(head), s.height)
+	shown, tall := headHeight(len(head), s.height)
 	draw := func(l line, selected bool) string {
 		return l.withNames(s.picture.NameOf).drawLine(m.width, selected, m.color)
 	}
@@ -45,7 +46,11 @@ func drawModel(m *model) frame {
 		}
 	}
 
-	put(head, o.headTop, tall)
+	put(head, o.headTop, shown)
+	if shown < tall {
+		lines = append(lines, draw(cutLine(head, o.headTop, shown), false))
+	}
+
 	put(body, o.top, s.height-tall)
 
 	// The last lines stand at the bottom, whatever is above them.
@@ -78,6 +83,18 @@ func drawModel(m *model) frame {
 	return f
 }
 
+// cutLine says how many lines of a head aren't shown that could be selected.
+func cutLine(head []line, top, shown int) line {
+	var parts []string
+	if above := len(keysOf(head[:top])); above > 0 {
+		parts = append(parts, fmt.Sprintf("%d above", above))
+	}
+	if below := len(keysOf(head[top+shown:])); below > 0 {
+		parts = append(parts, fmt.Sprintf("%d more below", below))
+	}
+	return line{end: cell{text: term.Textf("%s", strings.Join(parts, ", ")), hue: faint}}
+}
+
 // topLine is the first line of the screen: what there is, in numbers.
 func (m *model) topLine(s *canvas) line {
 	l := line{cells: []cell{{text: "tt  ", hue: strong}}}
@@ -86,24 +103,39 @@ func (m *model) topLine(s *canvas) line {
 		l.cells = append(l.cells, cell{text: name, hue: strong})
 	} else {
 		// On the page with everything, numbers say how much there is.
-		work := 0
-		for _, r := range p.Rooms {
-			for _, a := range r.State.Members {
-				if activityOf(a) == presence.AgentWorks {
-					work++
-				}
-			}
-		}
-
 		rooms := stick.Count(len(p.Rooms)+p.Hidden, "room")
-		l.cells = append(l.cells, cell{text: term.Textf("%s, %s at work", rooms, stick.Count(work, "agent"))})
+		l.cells = append(l.cells, cell{text: term.Textf("%s, ", rooms)})
 		if n := len(p.Needs()); n > 0 {
-			l.cells = append(l.cells, cell{text: term.Textf(", %s for you", stick.Count(n, "thing")), hue: asks})
+			l.cells = append(l.cells, cell{text: term.Textf("%s for you", stick.Count(n, "thing")), hue: asks}, cell{text: ", "})
 		}
+		l.cells = append(l.cells, cell{text: agentCounts(p)})
 	}
 
 	l.end = cell{text: term.Textf("%s", p.Me), hue: faint}
 	return l
+}
+
+// agentCounts says how many agents do what, as far as somebody does something.
+func agentCounts(p *monitor.Picture) term.Text {
+	count := map[presence.AgentState]int{}
+	for _, r := range p.Rooms {
+		for _, m := range r.State.Members {
+			count[activityOf(m)]++
+		}
+	}
+
+	parts := []string{string(stick.Count(count[presence.AgentWorks], "agent")) + " at work"}
+	for _, of := range []struct {
+		state     presence.AgentState
+		one, many string
+	}{{presence.AgentWaits, "waits", "wait"}, {presence.AgentAsks, "asks", "ask"}, {presence.AgentGone, "gone", "gone"}} {
+		if n := count[of.state]; n == 1 {
+			parts = append(parts, "1 "+of.one)
+		} else if n > 1 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, of.many))
+		}
+	}
+	return term.Textf("%s", strings.Join(parts, ", "))
 }
 
 // footLines returns the last lines: what is asked, else how the last act ended or what is under way, and what
