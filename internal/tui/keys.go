@@ -242,6 +242,7 @@ func (helpPage) layoutLines(s *canvas) (head, body []line) {
 		{"home, end", "the first and the last"},
 		{"1 … 9", "select what needs you, by its number"},
 		{"/", "search: here it lists what has these words, on a page it goes to the next line with them"},
+		{"] [ } {", "in a diff: the next file, the one before; the next hunk, the one before"},
 		{"esc", "back to the page before; shows everything again"},
 		{"q", "leave"},
 	} {

@@ -98,8 +98,9 @@ func (l line) drawLine(width int, selected, color bool) string {
 		}
 
 		room -= n
-		if color && !selected && c.hue != "" && strings.TrimSpace(text) != "" {
-			text = "\x1b[" + string(c.hue) + "m" + text + "\x1b[0m"
+		isHued := c.hue != "" && (!selected || c.hue != faint)
+		if color && isHued && strings.TrimSpace(text) != "" {
+			text = "\x1b[" + string(c.hue) + "m" + text + endOfHue(selected)
 		}
 
 		b.WriteString(text)
@@ -149,6 +150,14 @@ func (l line) drawLine(width int, selected, color bool) string {
 	}
 
 	return b.String()
+}
+
+// endOfHue ends the hue of a cell. A selected line stays one: whether it was added or removed is seen there, too.
+func endOfHue(selected bool) string {
+	if selected {
+		return "\x1b[0;7m"
+	}
+	return "\x1b[0m"
 }
 
 // normalizeText makes all terminals agree on how many columns a text needs. Characters of which some draw one

@@ -44,7 +44,7 @@ func TestLineFits(t *testing.T) {
 	}
 }
 
-var hues = regexp.MustCompile(`\x1b\[[0-9]*m`)
+var hues = regexp.MustCompile(`\x1b\[[0-9;]+m`)
 
 // strip removes the hues of a drawn line.
 func strip(drawn string) string { return hues.ReplaceAllString(drawn, "") }

@@ -24,6 +24,7 @@ type diffPage struct {
 
 // diffLine is a line of a diff, and where it belongs.
 type diffLine struct {
+	nth  int // its place in the diff
 	text string
 	kind byte // + or - for changed lines, @ for the header of a hunk, f for that of a file; 0 for others
 	path string
@@ -114,6 +115,9 @@ func diffLines(res task.WorkerDiffResult) (lines []diffLine) {
 		lines = append(lines, diffLine{}, diffLine{text: "Comments on other lines:", kind: 'f', comments: left})
 	}
 
+	for i := range lines {
+		lines[i].nth = i
+	}
 	return lines
 }
 
@@ -134,9 +138,9 @@ func (p diffPage) layoutLines(s *canvas) (head, body []line) {
 	head = append(head, blank)
 
 	body = append(s.fileLines(p.res.Files), blank)
-	for i, l := range p.lines {
+	for _, l := range p.lines {
 		h := map[byte]hue{'+': added, '-': gone, '@': place, 'f': strong}[l.kind]
-		body = append(body, s.sourceLines(l.text, h, lineKey(i))...)
+		body = append(body, s.numberedLines(l, h)...)
 		for _, c := range l.comments {
 			body = append(body, s.commentBlock(c, l.path == "")...)
 		}
@@ -152,7 +156,9 @@ func (p diffPage) layoutLines(s *canvas) (head, body []line) {
 	return head, body
 }
 
-func lineKey(i int) string { return "line " + strconv.Itoa(i) }
+const lineKeyPrefix = "line "
+
+func lineKey(i int) string { return lineKeyPrefix + strconv.Itoa(i) }
 
 func (p diffPage) targetAt(pic *monitor.Picture, _ string) target {
 	return target{room: pic.Room(p.room), task: p.id}
@@ -160,11 +166,9 @@ func (p diffPage) targetAt(pic *monitor.Picture, _ string) target {
 
 // selectedLine is the line of the diff with a key. ok is false if there is none that somebody can comment on.
 func (p diffPage) selectedLine(key string) (l diffLine, ok bool) {
-	for i, l := range p.lines {
-		if lineKey(i) == key {
-			return l, l.at > 0
-		}
+	i := p.lineAt(key)
+	if i < 0 {
+		return l, false
 	}
-
-	return l, false
+	return p.lines[i], p.lines[i].at > 0
 }

@@ -229,8 +229,11 @@ func (s *canvas) fileLines(all []stickdiff.FileStat) (lines []line) {
 			{text: term.Textf("-%d", f.Deleted), hue: gone, width: 6},
 			{text: term.Path(f.Path)},
 		}}
-		if f.Added < 0 {
-			l.cells = []cell{{text: "binary", hue: faint, width: 12}, l.cells[2]}
+		if what := describeStat(f); what != "" {
+			l.cells = []cell{{text: term.Textf("%s", what), hue: faint, width: 12}, l.cells[2]}
+		}
+		if f.From != "" && f.From != f.Path {
+			l.cells = append(l.cells, cell{text: term.Textf("  was %s", term.Path(f.From)), hue: faint})
 		}
 
 		lines = append(lines, l)

@@ -56,7 +56,7 @@ func TestSearch_Page(t *testing.T) {
 	}
 
 	m.presses(t, append(append([]string{"/"}, typed("TRIES =")...), "enter")...)
-	if got := selected(); got != "-const tries = 1" {
+	if got := selected(); got != "3 -const tries = 1" {
 		t.Errorf("the first is %q", got)
 	}
 	for _, want := range []string{"+const tries = 3", "-const tries = 1"} {

@@ -89,6 +89,10 @@ func (m *model) pressKey(k tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 
+		if m.stepInDiff(key) {
+			return nil
+		}
+
 		t := m.selectedTarget()
 		for _, a := range keyActions() {
 			switch {

@@ -101,6 +101,7 @@ func (m *model) topLine(s *canvas) line {
 	p := m.picture
 	if name := m.shownPage().pageTitle(s); name != "" {
 		l.cells = append(l.cells, cell{text: name, hue: strong})
+		l.cells = append(l.cells, m.placeCells()...)
 	} else {
 		// On the page with everything, numbers say how much there is.
 		rooms := stick.Count(len(p.Rooms)+p.Hidden, "room")
@@ -113,6 +114,19 @@ func (m *model) topLine(s *canvas) line {
 
 	l.end = cell{text: term.Textf("%s", p.Me), hue: faint}
 	return l
+}
+
+// placeCells say where on a page somebody is, if it says so.
+func (m *model) placeCells() []cell {
+	o := m.shownPage()
+	p, ok := o.page.(placed)
+	if !ok {
+		return nil
+	}
+	if at := p.placeText(o.key); at != "" {
+		return []cell{{text: "  " + at}}
+	}
+	return nil
 }
 
 // agentCounts says how many agents do what, as far as somebody does something.
