@@ -128,7 +128,8 @@ func layDiff(
 		f := &files[i]
 		// Git says nothing of the lines if only the mode changed, or if it isn't text.
 		if f.Path == "" && i < len(d.Files) {
-			f.Path, f.From = d.Files[i].Path, d.Files[i].From
+			of := d.Files[i]
+			f.Path, f.From, f.Added, f.Deleted = of.Path, of.From, of.Added, of.Deleted
 		}
 
 		f.Conflict = slices.Contains(d.Conflicts, f.Path)

@@ -11,7 +11,8 @@ import (
 	"talkingstick/stick/diff"
 )
 
-// renamed is a diff of a file that was renamed and edited, of one that was deleted, and of one that was added.
+// renamed is a diff of a file that was renamed and edited, of one that was deleted, of one that was added, and of one
+// that was only renamed.
 const renamed = `diff --git a/src/upload/chunk.ts b/src/transfer/chunk.ts
 similarity index 80%
 rename from src/upload/chunk.ts
@@ -34,6 +35,10 @@ new file mode 100644
 +++ b/new.txt
 @@ -0,0 +1 @@
 +++ b/else.txt
+diff --git a/gate.sh b/check.sh
+similarity index 100%
+rename from gate.sh
+rename to check.sh
 `
 
 // TestLayDiff_Names: a file stands under the name that it has now, with the one that it had; a line of a file that
@@ -43,6 +48,7 @@ func TestLayDiff_Names(t *testing.T) {
 		{Path: "src/transfer/chunk.ts", From: "src/upload/chunk.ts", Added: 1, Deleted: 1},
 		{Path: "old.txt", Deleted: 1},
 		{Path: "new.txt", Added: 1},
+		{Path: "check.sh", From: "gate.sh"},
 	}}, commentTarget{})
 
 	var got []string
@@ -51,10 +57,13 @@ func TestLayDiff_Names(t *testing.T) {
 	}
 	want := []string{
 		"src/transfer/chunk.ts was src/upload/chunk.ts src/transfer/chunk.ts:2", "old.txt was  old.txt:1",
-		"new.txt was  new.txt:1",
+		"new.txt was  new.txt:1", "check.sh was gate.sh ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if f := files[3]; f.Added != 0 || f.Deleted != 0 {
+		t.Errorf("a file that was only renamed has %+d and %+d lines", f.Added, f.Deleted)
 	}
 	if n := countLines(files); n != (lineCount{2, 2}) {
 		t.Errorf("%+v lines", n)
