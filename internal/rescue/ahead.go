@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"talkingstick/internal/git"
-	"talkingstick/internal/rescue/workfile"
+	"talkingstick/internal/plainfile"
 	"talkingstick/internal/workspace"
 )
 
@@ -16,8 +16,8 @@ type Ahead struct {
 	begun time.Time // before git was asked
 	stop  context.CancelFunc
 
-	isolated chan struct{}  // closed once these are set
-	index    workfile.Stamp // before git was asked
+	isolated chan struct{}   // closed once these are set
+	index    plainfile.Stamp // before git was asked
 	git      git.Isolated
 	err      error
 

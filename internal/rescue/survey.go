@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/plainfile"
 	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/rescue/pack"
-	"talkingstick/internal/rescue/workfile"
 	"talkingstick/internal/workspace"
 )
 
@@ -51,7 +51,7 @@ func (s *Store) surveyTree(ctx context.Context, g git.Isolated, r Request, known
 	var listed error
 	var wait sync.WaitGroup
 	isAsked := r.Ahead.isWholeOf(r)
-	var seen workfile.Stamp
+	var seen plainfile.Stamp
 	if isAsked {
 		seen = r.Ahead.index
 	} else {
