@@ -73,7 +73,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 			}
 			q.Fence = f
 		} else if p.Turn != 0 || p.Lease != "" {
-			// Whoever names a turn believes to hold it, and hears that it has ended.
+			// Whoever names a turn believes that it still runs. The refusal says that it has ended.
 			if err := o.requireKnown(p.Fence.stickFence()); err != nil {
 				return err
 			}
@@ -88,7 +88,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 		}
 		o.Apply(r, events)
 
-		// This asks for the verdicts that the result needs.
+		// Processes are looked at before the commit; the answer below only uses what was seen.
 		o.Room.State(o.Probes.Probed, o.Tx.Now())
 
 		if err := o.ListUnanswered(o.Me.Agent, stick.EventLeave); err != nil {
@@ -118,14 +118,14 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 	return res, err
 }
 
-// requireRepetition refuses a command that would end a turn, where there is nothing to end any more, if it
-// says something that the caller didn't say when it ended its last turn. It fails like [op.endingEvent]; and
-// for a caller that never had a turn with [stick.CodeUnknownMember] if it has left, else with
+// requireRepetition is for a command that ends a turn, from a caller whose turn has ended already. Such a command
+// has to be a repetition: a handoff or a reason that the caller hasn't given before would be lost. It fails like
+// [op.endingEvent]; and for a caller that never had a turn with [stick.CodeUnknownMember] if it has left, else with
 // [stick.CodeNotYourTurn].
 func (o *op) requireRepetition(given Fence, q turnEnding) error {
 	if q.handoff == nil {
 		if q.reason == "" {
-			// The command says nothing that could be lost.
+			// Nothing is said that could be lost.
 			return nil
 		}
 
@@ -207,7 +207,7 @@ func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMember
 			return err
 		}
 
-		// This asks for the verdicts that the result needs.
+		// Processes are looked at before the commit; the answer below only uses what was seen.
 		o.Room.State(o.Probes.Probed, o.Tx.Now())
 		return o.DropListeners(who)
 	}, func(o *op) error {

@@ -28,7 +28,7 @@ type Worktree struct {
 // [stick.CodeGitFailed].
 func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
 	var out bytes.Buffer
-	q := readCall{dir: dir, args: []string{"worktree", "list", "--porcelain", "-z"}, env: inEnglish, out: &out}
+	q := readCall{dir: dir, args: []string{"worktree", "list", "--porcelain", "-z"}, env: englishEnv, out: &out}
 	if err := c.runCall(ctx, q); err != nil {
 		return nil, c.explainFailure(dir, err)
 	}
@@ -67,13 +67,13 @@ func (c Client) mainTop(ctx context.Context, dir string) (top string, ok bool) {
 	return lines[2], true
 }
 
-// inEnglish makes git say what went wrong in words that explainFailure knows.
-var inEnglish = []string{"LC_ALL=C"}
+// englishEnv makes git say what went wrong in words that explainFailure knows.
+var englishEnv = []string{"LC_ALL=C"}
 
 // runLine returns the output of a command without its last line end.
 func (c Client) runLine(ctx context.Context, dir string, args ...string) (string, error) {
 	var out bytes.Buffer
-	err := c.runCall(ctx, readCall{dir: dir, args: args, env: inEnglish, out: &out})
+	err := c.runCall(ctx, readCall{dir: dir, args: args, env: englishEnv, out: &out})
 	return strings.TrimSuffix(out.String(), "\n"), err
 }
 

@@ -1,5 +1,6 @@
 package model
 
+// setLimits sets the limits of turns and rests, now or from the next turn on.
 func (r *Room) setLimits(a Act) Refusal {
 	person := a.Kind == PersonSetsLimits
 	if !person {
@@ -10,14 +11,14 @@ func (r *Room) setLimits(a Act) Refusal {
 	}
 
 	// An agent doesn't shorten the time of another one that has the stick.
-	another := r.Stage == Owned && r.Owner != a.By || r.Stage == Reserved && r.Recipient != a.By
+	isAnothers := r.Stage == Owned && r.Owner != a.By || r.Stage == Reserved && r.Recipient != a.By
 
 	now, next, wanted := r.Limits.fields(), r.NextTurn.fields(), a.Limits.fields()
 	for i := range now {
 		*next[i] = Never
 
 		// A shorter limit waits for the next turn.
-		if !person && another && *wanted[i] < *now[i] {
+		if !person && isAnothers && *wanted[i] < *now[i] {
 			*next[i] = *wanted[i]
 		} else {
 			*now[i] = *wanted[i]
@@ -29,6 +30,7 @@ func (r *Room) setLimits(a Act) Refusal {
 	return Accepted
 }
 
+// setEnforce sets what happens to edits out of turn.
 func (r *Room) setEnforce(a Act) Refusal {
 	if r.Closed {
 		return Impossible
@@ -91,6 +93,7 @@ func (r *Room) reorderMembers(a Act) Refusal {
 	return Accepted
 }
 
+// pauseOrResume is a person's: nobody acts in a paused room, and its limits stand still.
 func (r *Room) pauseOrResume(a Act) Refusal {
 	if r.Closed {
 		return "room_closed"

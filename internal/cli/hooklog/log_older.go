@@ -95,5 +95,5 @@ func SayRefused(p *term.Page, r RefusedHook) stick.Words {
 		who += stick.Wordsf(" (session %s)", r.Session)
 	}
 	return stick.Wordsf("hooks of %s run an older tt, which can't use this database, last %s: %s (%s)",
-		who, p.Ago(r.At), upkeep.OlderHooksMean, stick.Cmd("tt install <harness>", r.Harness).As(p.As))
+		who, p.Ago(r.At), upkeep.OlderHooksRisk, stick.Cmd("tt install <harness>", r.Harness).As(p.As))
 }

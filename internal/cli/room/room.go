@@ -289,7 +289,7 @@ func showState(p *term.Page, res engine.GetRoomStateResult) {
 		p.Linef("  %d more left or were removed: %s", res.HiddenMembers, p.Next(stick.Cmd("tt state --all")))
 	}
 	if slices.ContainsFunc(res.Members, func(m engine.RoomMember) bool { return m.OlderHooks }) {
-		p.Linef("an older tt answers hooks of members: %s (%s)", upkeep.OlderHooksMean, p.Next(stick.Cmd("tt doctor")))
+		p.Linef("an older tt answers hooks of members: %s (%s)", upkeep.OlderHooksRisk, p.Next(stick.Cmd("tt doctor")))
 	}
 
 	showWaiting(p, res)

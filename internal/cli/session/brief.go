@@ -143,7 +143,7 @@ func showBriefing(p *term.Page, res roster.StartSessionResult, short bool) {
 
 	if len(res.OlderHooks) > 0 {
 		p.Linef("An older tt answers the hooks of %s: %s. Tell your user to run tt doctor.",
-			stick.Names(res.OlderHooks, len(res.OlderHooks)), upkeep.OlderHooksMean)
+			stick.Names(res.OlderHooks, len(res.OlderHooks)), upkeep.OlderHooksRisk)
 	}
 	if res.Unread+res.Unacked > 0 {
 		p.Linef("For you: %d unread, %d to accept (%s).", res.Unread, res.Unacked, p.Next(stick.Cmd("tt inbox")))

@@ -36,7 +36,7 @@ func workerApproveCmd(a *app.Run) *cobra.Command {
 			return e.WorkerApprove(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerReviewResult) {
 			p.Linef("%s is %s: commit %s%s", res.TaskID, res.State, abbrev(res.Head), app.AlreadyText(res.Already))
-			toWorker(p, res)
+			showDelivery(p, res)
 			if res.Note != "" {
 				p.Linef("note: %s", res.Note)
 			}
@@ -87,7 +87,7 @@ func workerChangesCmd(a *app.Run, use string) *cobra.Command {
 			return e.WorkerRequestChanges(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerReviewResult) {
 			p.Linef("%s is %s again%s", res.TaskID, res.State, app.AlreadyText(res.Already))
-			toWorker(p, res)
+			showDelivery(p, res)
 			if res.Note != "" {
 				p.Linef("note: %s", res.Note)
 			}
@@ -102,8 +102,8 @@ func workerChangesCmd(a *app.Run, use string) *cobra.Command {
 	return c
 }
 
-// toWorker says how a decision reached the worker.
-func toWorker(p *term.Page, res task.WorkerReviewResult) {
+// showDelivery says how a decision reached the worker, and with how many comments.
+func showDelivery(p *term.Page, res task.WorkerReviewResult) {
 	var with stick.Words
 	if res.Comments > 0 {
 		with = ", with " + stick.Count(res.Comments, "comment")

@@ -192,7 +192,7 @@ func (u *Upkeep) checkPermissions(context.Context) core.Finding {
 	if runtime.GOOS == "windows" {
 		return core.Finding{Status: core.FindingOK, Detail: "not checked on Windows"}
 	}
-	if found := u.openToOthers(); len(found) > 0 {
+	if found := u.findOpenToOthers(); len(found) > 0 {
 		return found[0].finding()
 	}
 
@@ -284,11 +284,11 @@ func (u *Upkeep) checkWaking(ctx context.Context) core.Finding {
 	return core.Finding{Status: core.FindingOK, Detail: "waits are woken by " + stick.Words(w.Mechanism())}
 }
 
-// olderHooksFor is how long ago an older program may have answered a hook for the doctor to say so.
-const olderHooksFor = 24 * time.Hour
+// olderHooksWindow is how long ago an older program may have answered a hook for the doctor to say so.
+const olderHooksWindow = 24 * time.Hour
 
-// OlderHooksMean says what follows where an older tt answers the hooks of an agent.
-const OlderHooksMean stick.Words = "it may keep no copies of uncommitted work, and allow what this one refuses"
+// OlderHooksRisk says what follows where an older tt answers the hooks of an agent.
+const OlderHooksRisk stick.Words = "it may keep no copies of uncommitted work, and allow what this one refuses"
 
 // checkHooks looks for sessions whose hooks an older program answers.
 func (u *Upkeep) checkHooks(ctx context.Context) core.Finding {
@@ -304,7 +304,7 @@ func (u *Upkeep) checkHooks(ctx context.Context) core.Finding {
 	var now stick.Time
 	err = db.View(ctx, func(tx *store.Tx) (err error) {
 		now = tx.Now()
-		older, err = tx.OlderHooks(now.Add(-olderHooksFor))
+		older, err = tx.OlderHooks(now.Add(-olderHooksWindow))
 		return err
 	})
 	if err != nil {
@@ -318,7 +318,7 @@ func (u *Upkeep) checkHooks(ctx context.Context) core.Finding {
 	for _, h := range older {
 		found = append(found, core.Problem{
 			Detail: stick.Wordsf("an older tt than this one answered the last hook of %s, %s: %s",
-				h.Agent, stick.Ago(now.Sub(h.At)), OlderHooksMean),
+				h.Agent, stick.Ago(now.Sub(h.At)), OlderHooksRisk),
 			Fix: stick.Wordsf("tt install %s, by this tt; then start its session again", h.Harness),
 		})
 	}

@@ -53,7 +53,7 @@ func (u *Upkeep) repairAll(ctx context.Context, p DoctorParams) (all []Repair, e
 
 // planModes finds files of the data directory that others can read.
 func (u *Upkeep) planModes() (plan []Repair) {
-	for _, f := range u.openToOthers() {
+	for _, f := range u.findOpenToOthers() {
 		plan = append(plan, Repair{
 			Check: checkOfPermissions, What: f.detail(), How: stick.Wordsf("set the mode to %#o", f.want),
 			do: func(context.Context) (stick.Words, error) {
@@ -182,8 +182,8 @@ type openFile struct {
 	got, want os.FileMode
 }
 
-// openToOthers lists what in the data directory others can read. Another check says what can't be looked at.
-func (u *Upkeep) openToOthers() (found []openFile) {
+// findOpenToOthers lists what in the data directory others can read. Another check says what can't be looked at.
+func (u *Upkeep) findOpenToOthers() (found []openFile) {
 	if runtime.GOOS == "windows" {
 		return nil // its modes say nothing
 	}
