@@ -91,6 +91,7 @@ var edges = map[string]map[string]string{
 		"internal/term":                 "pages, and text that is safe and fits",
 		"internal/workspace":            "wiring: the working directory and git's variables",
 		"stick":                         "errors, exit statuses, words",
+		"stick/names":                   "names of agents in place of their ids",
 	},
 	"internal/cli/demo": {
 		"github.com/spf13/cobra": "commands and their flags",
@@ -336,6 +337,7 @@ var edges = map[string]map[string]string{
 		"internal/engine/guard/restore":   "rescues and calls",
 		"stick/diff":                      "the lines that a change touches",
 		"stick/edits":                     "the rules of files: who may change which, and whose a change is",
+		"stick/names":                     "names of agents in place of their ids",
 		"stick/presence":                  "the rules of sessions, and who is there",
 	},
 	"internal/notify": {
@@ -348,6 +350,7 @@ var edges = map[string]map[string]string{
 	"internal/term": {
 		"internal/harness": "the tags of harnesses, which nothing on a page may look like",
 		"stick":            "what makes text of others safe",
+		"stick/names":      "names of agents in place of their ids",
 	},
 	"internal/mcpserver": {
 		"github.com/modelcontextprotocol/go-sdk": "the protocol",
@@ -382,6 +385,7 @@ var edges = map[string]map[string]string{
 		"internal/engine/guard/restore": "the same for rescues and calls",
 		"stick/diff":                    "the lines that a change touches",
 		"stick/edits":                   "the rules of files: who may change which, and whose a change is",
+		"stick/names":                   "names of agents in place of their ids",
 		"stick/presence":                "the rules of sessions, and who is there",
 		"stick/tasks":                   "the rules of tasks",
 	},
@@ -598,6 +602,7 @@ var edges = map[string]map[string]string{
 		"internal/workspace": "which room a path means",
 		"stick":              "the rules",
 		"stick/edits":        "the rules of files: who may change which, and whose a change is",
+		"stick/names":        "the name of a new agent",
 		"stick/presence":     "the rules of sessions, and who is there",
 		"stick/talk":         "the rules of messages, notes and drafts",
 		"stick/tasks":        "the rules of tasks",
@@ -744,6 +749,9 @@ var edges = map[string]map[string]string{
 		"stick/presence": "the rules of sessions, and who is there",
 		"stick/scope":    "the rules of reservations",
 	},
+	"stick/names": {
+		"stick": "ids of agents, which names stand for",
+	},
 	"stick/presence": {
 		"stick": "the room, its events, errors and words",
 	},
@@ -885,7 +893,7 @@ var (
 
 // pure are the packages of the rules.
 var pure = []string{
-	"stick", "stick/diff", "stick/edits", "stick/glob", "stick/presence", "stick/scope", "stick/talk",
+	"stick", "stick/diff", "stick/edits", "stick/glob", "stick/names", "stick/presence", "stick/scope", "stick/talk",
 	"stick/tasks", "stick/timeline",
 }
 

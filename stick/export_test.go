@@ -70,5 +70,3 @@ func (k *typedKind[P, D]) lacks() (parts []string) {
 	slices.Sort(parts)
 	return parts
 }
-
-func NameWords() []string { return nameWords() }

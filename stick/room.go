@@ -98,7 +98,7 @@ const (
 // Member is an agent in a room.
 type Member struct {
 	Agent    AgentID
-	Name     string // what people call it, see [ChooseName]; empty where that is its id
+	Name     string // what people call it, see package names; empty where that is its id
 	Ordinal  int    // place in the order of members
 	State    MemberState
 	JoinedAt Time

@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/harness"
 	"talkingstick/stick"
+	"talkingstick/stick/names"
 )
 
 // FileName is the name of a file or a branch.
@@ -57,7 +58,7 @@ func (p *Page) showNames(s Text) Text {
 	if p.NameOf == nil {
 		return s
 	}
-	return Text(stick.ShowNames(string(s), p.NameOf))
+	return Text(names.Show(string(s), p.NameOf))
 }
 
 // Next is a command that the reader may run next, as whom it has run this one.

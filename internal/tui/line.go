@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/names"
 )
 
 // hue is how a text stands out where colours are wanted: the code of a terminal. Nothing is told by a hue
@@ -47,10 +48,10 @@ func (l line) withNames(nameOf func(stick.AgentID) string) line {
 
 	l.cells = slices.Clone(l.cells)
 	for i, c := range l.cells {
-		l.cells[i].text = term.Text(stick.ShowNames(string(c.text), nameOf))
+		l.cells[i].text = term.Text(names.Show(string(c.text), nameOf))
 	}
 
-	l.end.text = term.Text(stick.ShowNames(string(l.end.text), nameOf))
+	l.end.text = term.Text(names.Show(string(l.end.text), nameOf))
 	return l
 }
 

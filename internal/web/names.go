@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"talkingstick/stick"
+	"talkingstick/stick/names"
 )
 
 // spokenAttributes are those whose values people read or hear.
@@ -42,7 +43,7 @@ const quotationMark = "&#34;"
 func showNamesInText(text string, nameOf func(stick.AgentID) string) string {
 	parts := strings.Split(text, quotationMark)
 	for i := 0; i < len(parts); i += 2 {
-		parts[i] = stick.ShowNames(parts[i], nameOf)
+		parts[i] = names.Show(parts[i], nameOf)
 	}
 	return strings.Join(parts, quotationMark)
 }

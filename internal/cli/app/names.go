@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"talkingstick/stick"
+	"talkingstick/stick/names"
 )
 
 // nameReader returns what tells the names of agents. It is nil for a command that has performed no operation.
@@ -38,5 +39,5 @@ func (a *Run) showNames(text string) string {
 	if nameOf == nil {
 		return text
 	}
-	return stick.ShowNames(text, nameOf)
+	return names.Show(text, nameOf)
 }

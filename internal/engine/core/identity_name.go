@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/names"
 )
 
 // personID returns the id of the person that calls. Where several hosts share the database, it names the
@@ -79,7 +80,7 @@ func nameOf(tx *store.Tx, room stick.RoomID, m stick.Member, a stick.AgentID) (s
 		return given, err
 	}
 
-	return stick.ChooseName(a, func(name string) (bool, error) {
+	return names.Choose(a, func(name string) (bool, error) {
 		return tx.IsTakenName(room, name, tx.Now().Add(-nameKept))
 	})
 }

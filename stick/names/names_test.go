@@ -1,4 +1,4 @@
-package stick_test
+package names_test
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"talkingstick/stick"
+	"talkingstick/stick/names"
 	"talkingstick/stick/sticktest"
 )
 
@@ -20,7 +21,7 @@ var colours = []string{
 
 func TestNameWords(t *testing.T) {
 	t.Parallel()
-	words := stick.NameWords()
+	words := names.NameWords()
 	sticktest.Equal(t, "how many", len(words), 512)
 
 	seen := map[string]bool{}
@@ -35,14 +36,14 @@ func TestNameWords(t *testing.T) {
 	}
 }
 
-func TestChooseName(t *testing.T) {
+func TestChoose(t *testing.T) {
 	t.Parallel()
 	taken := map[string]bool{}
 	isTaken := func(name string) (bool, error) { return taken[name], nil }
 
 	// As many agents of one harness get names as there are words, and then numbers.
-	for i := range 2 * len(stick.NameWords()) {
-		name, err := stick.ChooseName("claude:3f9a12bc", isTaken)
+	for i := range 2 * len(names.NameWords()) {
+		name, err := names.Choose("claude:3f9a12bc", isTaken)
 		sticktest.Equal(t, "error", err, nil)
 		if taken[name] {
 			t.Fatalf("agent %d is called %s as well", i, name)
@@ -50,21 +51,21 @@ func TestChooseName(t *testing.T) {
 		taken[name] = true
 	}
 
-	again, _ := stick.ChooseName("claude:3f9a12bc", func(string) (bool, error) { return false, nil })
+	again, _ := names.Choose("claude:3f9a12bc", func(string) (bool, error) { return false, nil })
 	sticktest.Equal(t, "the first choice is among them", taken[again], true)
 
 	for _, a := range []stick.AgentID{"human:ann", "human:ann@host", "claude", "reviewer:one", "codex:lead", "human:00000000"} {
-		name, err := stick.ChooseName(a, isTaken)
+		name, err := names.Choose(a, isTaken)
 		sticktest.Equal(t, "name of "+string(a), name, "")
 		sticktest.Equal(t, "error", err, nil)
 	}
 
 	broken := errors.New("the database is gone")
-	_, err := stick.ChooseName("claude:3f9a12bc", func(string) (bool, error) { return false, broken })
+	_, err := names.Choose("claude:3f9a12bc", func(string) (bool, error) { return false, broken })
 	sticktest.Equal(t, "error", err, broken)
 }
 
-func TestShowNames(t *testing.T) {
+func TestShow(t *testing.T) {
 	t.Parallel()
 	nameOf := func(a stick.AgentID) string {
 		return map[stick.AgentID]string{
@@ -86,7 +87,7 @@ func TestShowNames(t *testing.T) {
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			t.Parallel()
-			sticktest.Equal(t, "shown", stick.ShowNames(c.text, nameOf), c.want)
+			sticktest.Equal(t, "shown", names.Show(c.text, nameOf), c.want)
 		})
 	}
 }

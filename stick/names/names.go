@@ -1,4 +1,6 @@
-package stick
+// Package names chooses what people call an agent whose id tt has made, and shows those names in place of the ids.
+// Ids stay what everything is recorded by; names are for people.
+package names
 
 import (
 	"crypto/sha256"
@@ -6,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"talkingstick/stick"
 )
 
 // nameWords are what agents are called by, beside their harness: 512 short words that are no colours, since a
@@ -56,15 +60,15 @@ var generatedID = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([a-z0-9][a-z0-9._-]*):[0-9a-f]{8,64}(-[0-9]+)?$`)
 })
 
-// isGenerated reports whether tt made a, whose agent therefore gets a name that people can read.
+// isGenerated reports whether tt made an id, whose agent therefore gets a name that people can read.
 // Persons, and agents that were given a name with --as, are called by their ids.
-func (a AgentID) isGenerated() bool { return !a.Human() && generatedID().MatchString(string(a)) }
+func isGenerated(a stick.AgentID) bool { return !a.Human() && generatedID().MatchString(string(a)) }
 
-// ChooseName returns what people call a, such as claude-otter, or nothing where its id was chosen to be read.
+// Choose returns what people call a, such as claude-otter, or nothing where its id was chosen to be read.
 // It begins at the id's hash and takes the first name that isTaken denies. When all words are taken, it numbers
 // them. It fails with the errors of isTaken.
-func ChooseName(a AgentID, isTaken func(name string) (bool, error)) (string, error) {
-	if !a.isGenerated() {
+func Choose(a stick.AgentID, isTaken func(name string) (bool, error)) (string, error) {
+	if !isGenerated(a) {
 		return "", nil
 	}
 
@@ -87,10 +91,10 @@ func ChooseName(a AgentID, isTaken func(name string) (bool, error)) (string, err
 	}
 }
 
-// ShowNames returns a text with each id in it that tt has made replaced by what people call its agent, as far as
-// nameOf knows that. It is for our own words, see [Words]: what stands in quotation marks in them is somebody
+// Show returns a text with each id in it that tt has made replaced by what people call its agent, as far as
+// nameOf knows that. It is for our own words, see [stick.Words]: what stands in quotation marks in them is somebody
 // else's, and stays as it is.
-func ShowNames(text string, nameOf func(AgentID) string) string {
+func Show(text string, nameOf func(stick.AgentID) string) string {
 	var shown strings.Builder
 	done := 0 // what comes before it is in shown
 
@@ -104,10 +108,10 @@ func ShowNames(text string, nameOf func(AgentID) string) string {
 		}
 
 		begin, end := boundsOfID(text, i)
-		if begin < done || !AgentID(text[begin:end]).isGenerated() {
+		if begin < done || !isGenerated(stick.AgentID(text[begin:end])) {
 			continue
 		}
-		if name := nameOf(AgentID(text[begin:end])); name != "" {
+		if name := nameOf(stick.AgentID(text[begin:end])); name != "" {
 			shown.WriteString(text[done:begin])
 			shown.WriteString(name)
 			done = end
