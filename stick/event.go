@@ -30,6 +30,7 @@ const (
 	EventRoomResumed   EventType = "room_resumed"
 	EventDraftSaved    EventType = "draft_saved"
 	EventDraftAsked    EventType = "draft_asked"
+	EventCheckpoint    EventType = "checkpoint"
 
 	EventMessageSent      EventType = "message_sent"
 	EventMessageRead      EventType = "message_read"

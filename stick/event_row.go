@@ -10,13 +10,13 @@ import (
 // An event type has a constant in event.go, a struct of its own as its payload, and a row. The row says whom
 // an event is for, by which sentence people learn of it, and how it is replayed. Rows and payloads are in
 // event_member.go, event_room.go, event_draft.go, event_talk.go, event_scope.go, event_session.go,
-// event_task.go, event_task_review.go and event_task_landing.go. Tests name a constant without a row, a row
+// event_checkpoint.go, event_task.go, event_task_review.go and event_task_landing.go. Tests name a constant without a row, a row
 // that lacks a part, and a payload without a stored example.
 
 // EventTypes is the table of event types.
 // See docs/decisions/rules-and-store.md.
 var EventTypes = slices.Concat(memberEvents, roomEvents, draftEvents, talkEvents, scopeEvents, sessionEvents,
-	taskEvents, reviewEvents, landingEvents)
+	checkpointEvents, taskEvents, reviewEvents, landingEvents)
 
 // EventInfo is a row of the table of event types. [eventRow] makes it, or [taskRow] for an event of a task.
 type EventInfo struct {
@@ -275,6 +275,12 @@ func forReaderAndAuthor(e Event) []Addressee { return append(forReader(e), Addre
 // forBothToRead: the event is for From and To, and both have to read it.
 func forBothToRead(e Event) []Addressee {
 	return append([]Addressee{{e.From, OwesReading}}, forReader(e)...)
+}
+
+// IsKnown reports whether this program knows the type.
+func (t EventType) IsKnown() bool {
+	_, known := t.findRow()
+	return known
 }
 
 // Say returns a sentence that tells people of the event. What somebody wrote stands last in it, in quotation

@@ -208,12 +208,39 @@ func constants(t *testing.T, typ string) map[string]string {
 // TestStoredLog reads the log of a whole database that commit 8cc1f78 made. It must replay, and its payloads
 // must be written again without a change.
 func TestStoredLog(t *testing.T) {
+	rooms := map[stick.RoomID]*stick.Record{}
+	for _, e := range storedLog(t) {
+		sticktest.Equal(t, fmt.Sprintf("event %d (%s)", e.Seq, e.Type),
+			string(stick.EncodePayload(e.Decode())), string(e.Payload))
+		if rooms[e.Room] == nil {
+			rooms[e.Room] = &stick.Record{}
+		}
+		if err := rooms[e.Room].Replay(e); err != nil {
+			t.Error(err)
+		}
+	}
+
+	// What the program that wrote the log made of it.
+	got := map[string]bool{}
+	for id, c := range rooms {
+		got[fmt.Sprintf("%s: turn %d %s of %d events, last handoff %d, prior %q; %d receipts, %d notes, %d reservations, %d tasks, %d attempts, %d reviews, %d sessions",
+			id, c.Turn, c.State, c.Events, c.HandoffSeq, c.Prior, len(c.Receipts), len(c.Notes), len(c.Reservations), len(c.Tasks), len(c.Attempts), len(c.Reviews), len(c.Sessions))] = true
+	}
+
+	for _, want := range storedRooms {
+		sticktest.Equal(t, want, got[want], true)
+	}
+	sticktest.Equal(t, "rooms", len(got), len(storedRooms))
+}
+
+// storedLog is the log of a whole database that commit 8cc1f78 made.
+func storedLog(t *testing.T) (log []stick.Event) {
+	t.Helper()
 	f, err := os.Open("testdata/log-8cc1f78.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	rooms := map[stick.RoomID]*stick.Record{}
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 
@@ -252,27 +279,10 @@ func TestStoredLog(t *testing.T) {
 			}
 		}
 
-		sticktest.Equal(t, fmt.Sprintf("event %d (%s)", e.Seq, e.Type),
-			string(stick.EncodePayload(e.Decode())), row.Payload)
-		if rooms[e.Room] == nil {
-			rooms[e.Room] = &stick.Record{}
-		}
-		if err := rooms[e.Room].Replay(e); err != nil {
-			t.Error(err)
-		}
+		log = append(log, e)
 	}
 
-	// What the program that wrote the log made of it.
-	got := map[string]bool{}
-	for id, c := range rooms {
-		got[fmt.Sprintf("%s: turn %d %s of %d events, last handoff %d, prior %q; %d receipts, %d notes, %d reservations, %d tasks, %d attempts, %d reviews, %d sessions",
-			id, c.Turn, c.State, c.Events, c.HandoffSeq, c.Prior, len(c.Receipts), len(c.Notes), len(c.Reservations), len(c.Tasks), len(c.Attempts), len(c.Reviews), len(c.Sessions))] = true
-	}
-
-	for _, want := range storedRooms {
-		sticktest.Equal(t, want, got[want], true)
-	}
-	sticktest.Equal(t, "rooms", len(got), len(storedRooms))
+	return log
 }
 
 var storedRooms = []string{

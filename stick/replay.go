@@ -37,16 +37,17 @@ type Record struct {
 	Path       string // where the room was moved last, empty if it never was
 	Events     int64
 
-	Receipts map[ReceiptKey]Receipt
+	Receipts map[ReceiptKey]Receipt `json:"-"`
 	Notes    map[int64]Note
-	Tasks    map[string]Task // by their keys
-	Attempts map[AttemptKey]TaskAttempt
+	Tasks    map[string]Task            // by their keys
+	Attempts map[AttemptKey]TaskAttempt `json:"-"`
 	Reviews  map[int64]TaskReview
-	Comments map[CommentKey]Comment // those that were sent
+	Comments map[CommentKey]Comment `json:"-"` // those that were sent
 
 	Reservations map[int64]Reservation
 
 	senders map[int64]AgentID // of messages
+	base    *replayBase       // the checkpoint with which the log begins; nil if it begins with its first event
 }
 
 // ReceiptKey names a receipt within its room.
@@ -84,6 +85,12 @@ func (c *Record) Replay(e Event) error {
 		c.startEmpty()
 	}
 
+	// What was kept of the removed part is in the record already.
+	if c.base.hasRemoved(e.Seq) {
+		c.Events++
+		return c.base.replayKept(e)
+	}
+
 	// A changed, lost or swapped row shows here.
 	if sum := e.Chain(c.Sum); sum != e.Sum {
 		return fmt.Errorf("event %d: its sum doesn't follow from the events before it", e.Seq)
@@ -99,7 +106,10 @@ func (c *Record) Replay(e Event) error {
 
 	// Of a type that only a newer program knows, nothing but the turn is checked.
 	var p Payload
-	err := c.inTurn(e, info.turn)
+	err := c.base.requireKept()
+	if err == nil {
+		err = c.inTurn(e, info.turn)
+	}
 	if err == nil && known {
 		p, err = info.replayEvent(c, &e)
 	}
@@ -129,7 +139,8 @@ func (c *Record) startEmpty() {
 // inTurn checks that an event has the turn id that its type requires. The first event of a room says after
 // which turn its turns begin: where a database before this one had rooms, above theirs.
 func (c *Record) inTurn(e Event, rule turnRule) error {
-	if c.Events == 1 && rule == currentTurn {
+	isFirst := c.Events == 1 && c.base == nil
+	if isFirst && rule == currentTurn {
 		c.Turn = e.Turn
 	}
 
