@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -133,24 +134,27 @@ func (tx *Tx) checkRoom(id stick.RoomID, p *replayProgress, report func(string, 
 		return 0, err
 	}
 
-	var record stick.Record
+	record, err := tx.beginReplay(r.ID)
+	if broken, ok := errors.AsType[*brokenCheckpoint](err); ok {
+		// Nothing can be compared with such a log.
+		report("room %s: %v", r.ID, broken)
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+
 	var lastSum string
-
-	// The log may be long, so it comes in parts.
-	for more := true; more; {
-		var events []stick.Event
-		if events, more, err = tx.Events(EventQuery{Room: r.ID, After: seq, Limit: 500}); err != nil {
-			return 0, err
+	err = tx.eachEvent(r.ID, func(e stick.Event) error {
+		if err := record.Replay(e); err != nil {
+			report("room %s: %v", r.ID, err)
 		}
-
-		for _, e := range events {
-			if err := record.Replay(e); err != nil {
-				report("room %s: %v", r.ID, err)
-			}
-			seq, lastSum = e.Seq, e.Sum
-		}
-
-		p.addEvents(len(events))
+		seq, lastSum = e.Seq, e.Sum
+		p.addEvents(1)
+		return nil
+	})
+	if err != nil {
+		return 0, err
 	}
 
 	// The row of the room says where its log ends and by which sum the next event follows, and holds what the log
@@ -171,11 +175,11 @@ func (tx *Tx) checkRoom(id stick.RoomID, p *replayProgress, report func(string, 
 	if d := record.Differs(r); d != "" && record.Events > 0 {
 		report("room %s: %s", r.ID, d)
 	}
-	if err := tx.checkReceipts(r.ID, record, report); err != nil {
+	if err := tx.checkReceipts(r.ID, *record, report); err != nil {
 		return 0, err
 	}
 
-	return seq, tx.checkTasks(r.ID, record, report)
+	return seq, tx.checkTasks(r.ID, *record, report)
 }
 
 // checkReceipts compares the receipts and notes of a room with what its log says.

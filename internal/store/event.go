@@ -202,6 +202,15 @@ func (tx *Tx) LastSeq(room stick.RoomID) (seq int64, err error) {
 	return seq, err
 }
 
+// LogBounds returns the number of the newest event of a room, and the one up to which old events were removed; 0 if it
+// has none, and if none were.
+func (tx *Tx) LogBounds(room stick.RoomID) (last, pruned int64, err error) {
+	query := `SELECT r.last_event_seq, COALESCE(c.pruned_to, 0)
+		FROM rooms r LEFT JOIN checkpoints c ON c.room_id = r.room_id WHERE r.room_id = ?`
+	_, err = tx.queryOne(query, []any{room}, &last, &pruned)
+	return last, pruned, err
+}
+
 // SeqBack returns the event of a room that has n more between itself and the event before, or the room's end
 // if before is 0. It is 0 if there aren't so many. However long the log is, that costs as much as reading the
 // numbers of n events.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -15,6 +16,8 @@ type History struct {
 	Events    int64
 	LastEvent int64
 	LastSum   string
+
+	Checkpoint *stick.Checkpoint // with which the log begins; nil if that is its first event
 }
 
 // HistoryOf says what the log of a room has.
@@ -30,7 +33,14 @@ func (tx *Tx) HistoryOf(room stick.RoomID) (h History, err error) {
 		return h, err
 	}
 
-	_, err = tx.queryOne("SELECT COUNT(*) FROM events WHERE room_id = ?", []any{room}, &h.Events)
+	if _, err = tx.queryOne("SELECT COUNT(*) FROM events WHERE room_id = ?", []any{room}, &h.Events); err != nil {
+		return h, err
+	}
+
+	p, ok, err := tx.Checkpoint(room)
+	if ok {
+		h.Checkpoint = &p
+	}
 	return h, err
 }
 
@@ -60,13 +70,10 @@ func (tx *Tx) ImportRoom(ctx context.Context, h History, next func() (stick.Even
 	if err != nil {
 		return err
 	}
-	if err := tx.importReceipts(h.Room, record); err != nil {
+	if err := tx.rebuildTables(h.Room, *record); err != nil {
 		return err
 	}
-	if err := tx.importComments(h.Room, record); err != nil {
-		return err
-	}
-	if err := tx.importState(empty, record, seen); err != nil {
+	if err := tx.importState(empty, record, seen, h.CreatedAt); err != nil {
 		return err
 	}
 
@@ -103,12 +110,21 @@ func (tx *Tx) requireNewRoom(h History) error {
 		With("path", h.Path).Hintf("see the rooms of this machine: %s", stick.Cmd("tt list --all"))
 }
 
-// importEvents adds the events, and all that follows from each of them alone. It returns what they come to, and when
-// each agent did something last.
+// importEvents adds the events and the checkpoint. It returns what they come to, and when each agent did something
+// last.
 func (tx *Tx) importEvents(ctx context.Context, h History, next func() (stick.Event, bool, error)) (
 	record *stick.Record, seen map[stick.AgentID]stick.Time, err error,
 ) {
-	record, seen = &stick.Record{}, map[stick.AgentID]stick.Time{}
+	seen = map[stick.AgentID]stick.Time{}
+	if record, err = startRecord(h.Checkpoint); err != nil {
+		return nil, nil, errHistory("%s", stick.Words(err.Error()))
+	}
+	if h.Checkpoint != nil {
+		if err := tx.putCheckpoint(h.Room, *h.Checkpoint); err != nil {
+			return nil, nil, err
+		}
+	}
+
 	last := int64(0)
 	for {
 		e, more, err := next()
@@ -132,12 +148,8 @@ func (tx *Tx) importEvents(ctx context.Context, h History, next func() (stick.Ev
 			return nil, nil, errHistory("%s", stick.Words(err.Error()))
 		}
 
-		for _, put := range []func(stick.Event) error{
-			tx.putEvent, tx.putNote, tx.putReservation, tx.putTask,
-		} {
-			if err := put(e); err != nil {
-				return nil, nil, fmt.Errorf("event %d: %w", e.Seq, err)
-			}
+		if err := tx.putEvent(e); err != nil {
+			return nil, nil, fmt.Errorf("event %d: %w", e.Seq, err)
 		}
 
 		last, seen[e.From] = e.Seq, e.CreatedAt
@@ -172,34 +184,10 @@ func (tx *Tx) requireNewEvent(e stick.Event) error {
 		Hintf("import it where there are no rooms so far, into a data directory of its own: set TALKING_STICK_DATA_DIR")
 }
 
-// importReceipts adds the receipts of a log.
-func (tx *Tx) importReceipts(room stick.RoomID, record *stick.Record) error {
-	for _, c := range record.Receipts {
-		args, err := receiptTable().insertArgs(&c, room, c.Open())
-		if err == nil {
-			err = tx.exec(receiptTable().insert, args...)
-		}
-		if err != nil {
-			return err
-		}
-	}
-
-	return nil
-}
-
-// importComments adds the comments that were sent. Drafts aren't in a log.
-func (tx *Tx) importComments(room stick.RoomID, record *stick.Record) error {
-	for key, c := range record.Comments {
-		if err := insertRow(tx, commentTable(), &c, room, key.Task); err != nil {
-			return err
-		}
-	}
-
-	return nil
-}
-
 // importState stores the room and its members as the log leaves them.
-func (tx *Tx) importState(empty stick.Room, record *stick.Record, seen map[stick.AgentID]stick.Time) error {
+func (tx *Tx) importState(
+	empty stick.Room, record *stick.Record, seen map[stick.AgentID]stick.Time, created stick.Time,
+) error {
 	r, err := record.Rebuild(empty)
 	if err != nil {
 		return errHistory("%s", stick.Words(err.Error()))
@@ -209,7 +197,9 @@ func (tx *Tx) importState(empty stick.Room, record *stick.Record, seen map[stick
 		r.Generation = tx.Generation().Number
 	}
 	for _, m := range r.Members {
-		m.JoinedAt, m.LastSeenAt = seen[m.Agent], seen[m.Agent]
+		// What it did in the removed part isn't known.
+		m.JoinedAt = cmp.Or(seen[m.Agent], created)
+		m.LastSeenAt = m.JoinedAt
 		if err := tx.saveMember(r.ID, stick.Member{}, m, false); err != nil {
 			return err
 		}

@@ -107,12 +107,21 @@ func (tx *Tx) IssueAbove(event int64) error {
 }
 
 // HasGrant reports whether the log of a room has the grant of a turn with this sum of a lease, or that of any
-// turn.
+// turn, or may have had it before it was pruned.
 func (tx *Tx) HasGrant(room stick.RoomID, turn int64, sum string) (bool, error) {
 	grants := []stick.EventType{stick.EventClaim, stick.EventTakeover}
 	events, _, err := tx.Events(EventQuery{Room: room, Turn: turn, Types: grants, Limit: 1})
 	if err != nil || len(events) > 0 && events[0].Lease() == sum {
 		return err == nil, err
+	}
+
+	// The grants of old turns may have been removed.
+	var pruned int64
+	if _, err := tx.queryOne("SELECT turn_id FROM checkpoints WHERE room_id = ?", []any{room}, &pruned); err != nil {
+		return false, err
+	}
+	if turn <= pruned {
+		return true, nil
 	}
 
 	// Else the payload of another grant may have the sum.

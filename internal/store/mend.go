@@ -50,18 +50,18 @@ func (tx *Tx) contradictionsOf(room stick.RoomID) (found []string, err error) {
 // log has no events.
 func (tx *Tx) replayWhole(room stick.RoomID) (l wholeLog, err error) {
 	l.seen = map[stick.AgentID]stick.Time{}
-	for more := true; more; {
-		var events []stick.Event
-		if events, more, err = tx.Events(EventQuery{Room: room, After: l.last, Limit: 500}); err != nil {
-			return l, err
-		}
+	record, err := tx.beginReplay(room)
+	if err != nil {
+		return l, err
+	}
 
-		for _, e := range events {
-			if err := l.Replay(e); err != nil {
-				return l, err
-			}
-			l.last, l.seen[e.From] = e.Seq, e.CreatedAt
-		}
+	l.Record = record
+	err = tx.eachEvent(room, func(e stick.Event) error {
+		l.last, l.seen[e.From] = e.Seq, e.CreatedAt
+		return l.Replay(e)
+	})
+	if err != nil {
+		return l, err
 	}
 
 	if l.Events == 0 {
@@ -72,7 +72,7 @@ func (tx *Tx) replayWhole(room stick.RoomID) (l wholeLog, err error) {
 
 // wholeLog is what a log comes to.
 type wholeLog struct {
-	stick.Record
+	*stick.Record
 	last int64                        // its last event
 	seen map[stick.AgentID]stick.Time // when each agent did something last
 }
@@ -123,7 +123,7 @@ func (db *DB) Mend(ctx context.Context, room stick.RoomID) (ended stick.AgentID,
 			return err
 		}
 
-		if err := tx.rebuildTables(room, l.Record); err != nil {
+		if err := tx.rebuildTables(room, *l.Record); err != nil {
 			return err
 		}
 		if ended, err = tx.rebuildTurn(r, l); err != nil {

@@ -98,6 +98,8 @@ type copying struct {
 	keys     map[stick.RoomID]string
 	sum      string // of the file
 	queued   int    // rows that the server hasn't answered
+
+	checkpoints map[stick.RoomID]movedCheckpoint
 }
 
 // compareTarget finds out whether the file can be moved, or has been.
@@ -192,7 +194,7 @@ func (c *copying) namePersons() error {
 // alone has isn't among it: its boots, its waits, and the counter.
 var movedTables = []string{
 	"rooms", "members", "sessions", "processes", "cursors",
-	"events", "receipts", "notes", "reservations",
+	"checkpoints", "events", "receipts", "notes", "reservations",
 	"tasks", "task_attempts", "reviews", "comments", "task_views", "task_runs", "past_runs", "task_setups",
 	"intents", "blobs", "edits", "calls", "reads", "commits", "stashes", "tellings", "drafts",
 	"accepted_commands", "notices",
@@ -201,8 +203,11 @@ var movedTables = []string{
 func (c *copying) copyTables() error {
 	for _, t := range movedTables {
 		fill := c.copyTable
-		if t == "events" {
+		switch t {
+		case "events":
 			fill = c.copyEvents
+		case "checkpoints":
+			fill = c.copyCheckpoints
 		}
 		if err := fill(t); err != nil {
 			return fmt.Errorf("copy %s: %w", t, err)
@@ -279,12 +284,18 @@ func (c *copying) copyEvents(string) error {
 			payload = strings.Replace(payload, `"task":{`, `"task":{"in":`+string(in)+`,`, 1)
 		}
 
+		if m, ok := c.checkpoints[e.Room]; ok && e.Type == stick.EventCheckpoint {
+			payload = strings.Replace(payload, `"`+m.was+`"`, `"`+m.is+`"`, 1)
+		}
+
 		if payload != "" {
 			e.Payload = json.RawMessage(payload)
 		}
 
-		e.Sum = e.Chain(sums[e.Room])
-		sums[e.Room] = e.Sum
+		e.Sum = e.Chain(c.sumBefore(e, sums[e.Room]))
+		if e.Seq > c.checkpoints[e.Room].to {
+			sums[e.Room] = e.Sum
+		}
 		c.Events++
 		if err := c.dst.putEvent(e); err != nil {
 			return err

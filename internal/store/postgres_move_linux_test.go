@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -257,4 +258,33 @@ func TestMoveKnowsAllTables(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	})
+}
+
+// TestMove_checkpoint: a log that begins with a checkpoint is the same on the server, with the names and places there.
+func TestMove_checkpoint(t *testing.T) {
+	old := storetest.Old(t, "8cc1f78", nil)
+	for _, id := range rooms(t, old) {
+		q := store.CutRequest{Room: id, Before: stick.At(time.Now().Add(time.Hour)), By: "human:x"}
+		if _, err := old.CutLog(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := eventsOf(t, old)
+	if n := len(rowsAt(t, filepath.Join(old.Dir(), store.FileName), "SELECT room_id FROM checkpoints")); n == 0 {
+		t.Fatal("no log was cut")
+	}
+
+	to := server(t, nil)
+	if _, err := store.Move(t.Context(), toMove(t, old, nil), to, keyOf); err != nil {
+		t.Fatal(err)
+	}
+	if got := eventsOf(t, to); !slices.Equal(got, want) {
+		t.Errorf("the log is another one:\n%s", cmp.Diff(want, got))
+	}
+	storetest.Check(t, to)
+
+	for _, id := range rooms(t, to) {
+		join(t, to, id, "claude:new") // the rooms go on
+	}
+	storetest.Check(t, to)
 }

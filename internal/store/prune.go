@@ -41,7 +41,7 @@ func (tx *Tx) CountOpenTasks(room stick.RoomID) (n int64, err error) {
 var roomTables = []string{
 	"notices", "accepted_commands", "drafts", "tellings", "stashes", "commits", "reads", "calls", "edits",
 	"checkouts", "intents", "task_setups", "past_runs", "task_runs", "task_views", "comments", "reviews",
-	"task_attempts", "tasks", "reservations", "notes", "receipts", "events", "cursors", "listeners", "members", "rooms",
+	"task_attempts", "tasks", "reservations", "notes", "receipts", "events", "checkpoints", "cursors", "listeners", "members", "rooms",
 }
 
 // RemoveRoom removes a room and its log. Its numbers are never given out again.

@@ -91,3 +91,17 @@ var draftTable = onceTable(func() table[stick.Draft] {
 		},
 	}
 })
+
+// checkpointTable has what the removed events of rooms came to.
+var checkpointTable = onceTable(func() table[stick.Checkpoint] {
+	type checkpoint = stick.Checkpoint
+	return table[stick.Checkpoint]{
+		name: "checkpoints", keys: []string{"room_id"},
+		columns: []column[checkpoint]{
+			{"event_seq", func(r *checkpoint) any { return &r.Seq }, changing},
+			{"pruned_to", func(r *checkpoint) any { return &r.PrunedTo }, changing},
+			{"turn_id", func(r *checkpoint) any { return &r.Turn }, changing},
+			{"state", func(r *checkpoint) any { return rawOf(&r.State) }, changing},
+		},
+	}
+})

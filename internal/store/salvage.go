@@ -202,6 +202,8 @@ type salvagedRow struct {
 	path    string
 	created stick.Time
 	last    int64
+
+	checkpoint *stick.Checkpoint
 }
 
 // readRooms reads the rooms, each with its log as far as that is whole.
@@ -214,6 +216,7 @@ func (s *salvaging) readRooms() (all []SalvagedRoom) {
 
 	for id, row := range s.readRoomRows(slices.Sorted(maps.Keys(logs))) {
 		r := SalvagedRoom{History: History{Room: id, Path: row.path, CreatedAt: row.created}}
+		r.Checkpoint = row.checkpoint
 		r.takeLog(logs[id])
 
 		// What the row says of the end counts only where something can't be read.
@@ -249,12 +252,24 @@ func (s *salvaging) readRoomRows(named []stick.RoomID) map[stick.RoomID]salvaged
 		}
 	}
 
+	for id, row := range rows {
+		if p, ok, err := s.tx.Checkpoint(id); ok && err == nil {
+			row.checkpoint = &p
+			rows[id] = row
+		}
+	}
+
 	return rows
 }
 
 // takeLog takes the events of a room up to the first that doesn't follow from those before it.
 func (r *SalvagedRoom) takeLog(log []stick.Event) {
-	var record stick.Record
+	record, err := startRecord(r.Checkpoint)
+	if err != nil && len(log) > 0 {
+		r.Why, r.Lost = err.Error(), log[len(log)-1].Seq
+		return
+	}
+
 	for i, e := range log {
 		if err := record.Replay(e); err != nil {
 			r.Why, r.Lost = err.Error(), log[len(log)-1].Seq

@@ -505,4 +505,12 @@ CREATE INDEX members_name ON members (name);
 
 CREATE INDEX receipts_owed ON receipts (room_id, agent_id, owes, read_at) WHERE is_open = 1;
 
+CREATE TABLE checkpoints (
+room_id   TEXT PRIMARY KEY REFERENCES rooms (room_id),
+event_seq INTEGER NOT NULL,
+pruned_to INTEGER NOT NULL,
+turn_id   INTEGER NOT NULL,
+state     TEXT NOT NULL
+);
+
 INSERT INTO counters (name, value) VALUES ('event_seq', 0);
