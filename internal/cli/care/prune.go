@@ -21,8 +21,11 @@ func PruneCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "prune", Short: "Show how much is stored, and remove what nobody needs", Args: app.NoArgs,
 		Long: "Show how much the data directory holds, and what can be removed: rooms that are closed, or whose\n" +
-			"workspace is gone, with their logs, messages, notes and tasks; outputs of gates that nothing names; databases\n" +
-			"that tt restore or tt doctor put aside. Anything in which something happened in the last 90 days stays.\n\n" +
+			"workspace is gone, with their logs, messages, notes and tasks; old events in the logs of other rooms; outputs\n" +
+			"of gates that nothing names; databases that tt restore or tt doctor put aside. What is younger than 90 days\n" +
+			"stays, and so do events that something still needs: a message that somebody has to read or to accept, an open\n" +
+			"note, the last handoff, a task that isn't finished. A log without its old events begins with a checkpoint,\n" +
+			"which has what they came to.\n\n" +
 			"With --yes, tt removes all of this for good. Only a person may do that. To keep a log, export it\n" +
 			"first (tt export).",
 	}
@@ -117,6 +120,8 @@ func pruneName(item upkeep.PruneItem) term.Text {
 // pruneReason says why something can go.
 func pruneReason(p *term.Page, item upkeep.PruneItem) term.Text {
 	switch {
+	case item.What == upkeep.PruneEvents:
+		return term.Wordsf("%s; %d of %s, the last %s", item.Why, item.Events, stick.Count(item.Of, "event"), p.Ago(item.LastAt))
 	case item.What == upkeep.PruneRoom:
 		return term.Wordsf("%s; %s, the last %s", item.Why, stick.Count(item.Events, "event"), p.Ago(item.LastAt))
 	case item.LastAt.IsZero():

@@ -275,6 +275,9 @@ func showBatch(p *term.Page, res eventlog.EventsResult, newest bool, what stick.
 		p.Linef("%s", p.Faint("older ones are hidden: --limit, --since, or --after <cursor>"))
 	}
 
+	if res.PrunedTo > 0 {
+		p.Linef("%s", p.Faint(term.Wordsf("%s", prunedText(res))))
+	}
 	for _, e := range res.Events {
 		each(p, e)
 	}
@@ -289,6 +292,11 @@ func showBatch(p *term.Page, res eventlog.EventsResult, newest bool, what stick.
 	if res.More && !newest {
 		p.Linef("%s", p.Faint(term.Wordsf("there are more: --after %d", res.Cursor)))
 	}
+}
+
+// prunedText says what isn't among events, because it was removed.
+func prunedText(res eventlog.EventsResult) stick.Words {
+	return stick.Wordsf("up to event %d, tt prune has removed what nothing needs any longer", res.PrunedTo)
 }
 
 // showCursor says where a reader of events goes on.
@@ -382,7 +390,12 @@ func (s *stream) followEvents(ctx context.Context) error {
 
 	// This is the cursor before the first event that couldn't be written.
 	unread := int64(-1)
+	isTold := false
 	last, err := s.e.FollowEvents(ctx, s.p, func(res eventlog.EventsResult) error {
+		if res.PrunedTo > 0 && !isTold {
+			isTold = true
+			_ = s.a.Sayf("%s", prunedText(res))
+		}
 		for i, ev := range res.Events {
 			if err := s.printEvent(ev); err != nil {
 				return err

@@ -49,6 +49,10 @@ type EventsResult struct {
 	Events []stick.Event `json:"events"`
 	More   bool          `json:"more"`   // there are more: older ones if After was 0, else newer ones
 	Cursor int64         `json:"cursor"` // pass it as after to go on
+
+	// PrunedTo says that these events begin where others were removed with tt prune: up to it only those are there that
+	// something still needs. 0 if none were removed.
+	PrunedTo int64 `json:"pruned_to,omitempty"`
 }
 
 // GetRoomEvents returns events of a room: the newest ones, or those after a cursor. It writes nothing. It
@@ -135,7 +139,7 @@ func readBatch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter,
 		q.For = stick.AgentID(f.Target)
 	}
 
-	last, err := tx.LastSeq(room)
+	last, pruned, err := tx.LogBounds(room)
 	if err != nil {
 		return EventsResult{}, err
 	}
@@ -147,6 +151,12 @@ func readBatch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter,
 	// Who reads on gets what comes after these; who asked for the newest, what comes after the log.
 	if res.More = more; more && !newest {
 		res.Cursor = core.LastSeq(events)
+	}
+
+	// The newest ones reach back to where events were removed, or there is more before them.
+	hasAll := !newest || !more
+	if hasAll && f.After < pruned {
+		res.PrunedTo = pruned
 	}
 
 	return res, err

@@ -20,19 +20,29 @@ import (
 // roomFormat is what the first line of an exported room begins with, and its version.
 const (
 	roomFormat        = "talking-stick-room"
-	roomFormatVersion = 1
+	roomFormatVersion = 2
 )
 
 // ExportedRoom is the first line of an exported room.
 type ExportedRoom struct {
 	Format    string       `json:"format"`  // always talking-stick-room
-	Version   int          `json:"version"` // of the format: 1. Fields may be added to it
+	Version   int          `json:"version"` // of the format: 1, or 2 with a checkpoint. Fields may be added to it
 	RoomID    stick.RoomID `json:"room_id"`
 	Path      string       `json:"canonical_path"` // the workspace
 	CreatedAt stick.Time   `json:"created_at"`
 	Events    int64        `json:"events"`         // how many lines follow, an event each
 	LastEvent int64        `json:"last_event_seq"` // the number of the last one
 	LastSum   string       `json:"last_sum"`       // its sum
+
+	Checkpoint *ExportedCheckpoint `json:"checkpoint,omitempty"` // absent if no events were removed with tt prune
+}
+
+// ExportedCheckpoint is what the removed events of an exported room came to.
+type ExportedCheckpoint struct {
+	Seq      int64           `json:"event_seq"` // the event that has the sum of the state
+	PrunedTo int64           `json:"pruned_to"` // events up to this one were removed, except for those that follow
+	Turn     int64           `json:"turn_id"`   // the turn then
+	State    json.RawMessage `json:"state"`     // what the events up to there came to, as tt keeps it
 }
 
 // ExportedEvent is a further line of an exported room: an event, as tt events prints it, and its sum.
@@ -59,8 +69,11 @@ func (u *Upkeep) ExportRoom(ctx context.Context, p ExportRoomParams) (ExportedRo
 	})
 
 	head := ExportedRoom{
-		Format: roomFormat, Version: roomFormatVersion, RoomID: h.Room, Path: h.Path, CreatedAt: h.CreatedAt,
+		Format: roomFormat, Version: 1, RoomID: h.Room, Path: h.Path, CreatedAt: h.CreatedAt,
 		Events: h.Events, LastEvent: h.LastEvent, LastSum: h.LastSum,
+	}
+	if h.Checkpoint != nil {
+		head.Version, head.Checkpoint = roomFormatVersion, new(ExportedCheckpoint(*h.Checkpoint))
 	}
 	if err == nil {
 		err = p.Write(head)
@@ -70,6 +83,9 @@ func (u *Upkeep) ExportRoom(ctx context.Context, p ExportRoomParams) (ExportedRo
 	for after := int64(0); err == nil && after < h.LastEvent; {
 		var events []stick.Event
 		err = u.core.ReadRoom(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room) (err error) {
+			if err := requireUncut(tx, h); err != nil {
+				return err
+			}
 			events, _, err = tx.Events(
 				store.EventQuery{Room: h.Room, After: after, Before: h.LastEvent + 1, Limit: 500},
 			)
@@ -86,6 +102,21 @@ func (u *Upkeep) ExportRoom(ctx context.Context, p ExportRoomParams) (ExportedRo
 	}
 
 	return head, err
+}
+
+// requireUncut fails if old events of a room were removed since its export began.
+func requireUncut(tx *store.Tx, h store.History) error {
+	was := int64(0)
+	if h.Checkpoint != nil {
+		was = h.Checkpoint.Seq
+	}
+
+	p, _, err := tx.Checkpoint(h.Room)
+	if err == nil && p.Seq != was {
+		err = stick.Errorf(stick.CodeDatabaseBusy, "tt prune removed old events of the room while it was exported").
+			Hintf("export it again: %s", stick.Cmd("tt export"))
+	}
+	return err
 }
 
 // ImportRoomParams asks to make a room by its exported log.
@@ -125,9 +156,9 @@ func (u *Upkeep) ImportRoom(ctx context.Context, p ImportRoomParams) (res Import
 	if err := lines.Decode(&head); err != nil || head.Format != roomFormat {
 		return res, errNoExport("the file doesn't begin as an exported room does")
 	}
-	if head.Version != roomFormatVersion {
+	if head.Version < 1 || head.Version > roomFormatVersion {
 		return res, stick.Errorf(stick.CodeSchemaTooNew,
-			"the file has version %d of the format, and this tt knows version %d", head.Version, roomFormatVersion).
+			"the file has version %d of the format, and this tt knows those up to %d", head.Version, roomFormatVersion).
 			Hintf("get a newer tt first: %s", stick.Cmd("tt self-update"))
 	}
 	if head.RoomID == "" || !filepath.IsAbs(head.Path) {
@@ -159,6 +190,11 @@ func (u *Upkeep) ImportRoom(ctx context.Context, p ImportRoomParams) (res Import
 		h := store.History{
 			Room: head.RoomID, Path: head.Path, CreatedAt: head.CreatedAt,
 			Events: head.Events, LastEvent: head.LastEvent, LastSum: head.LastSum,
+		}
+
+		if p := head.Checkpoint; p != nil {
+			h.Checkpoint = new(stick.Checkpoint(*p))
+			h.Checkpoint.State = storedPayload(p.State)
 		}
 
 		n := 0

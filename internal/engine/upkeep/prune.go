@@ -42,12 +42,15 @@ type PruneResult struct {
 
 // PruneItem is what can go, or went.
 type PruneItem struct {
-	What   string       `json:"what"`              // room, with its log; outputs, of gates; or database, that was put aside
+	// What is room, with its log; events, the old ones of a room in use; outputs, of gates; or database, that was put
+	// aside.
+	What   string       `json:"what"`
 	RoomID stick.RoomID `json:"room_id,omitempty"` // of a room
 	Path   string       `json:"path,omitempty"`    // the workspace of a room, or the directory of a database
 	Why    stick.Words  `json:"why"`
 	LastAt stick.Time   `json:"last_at,omitzero"` // when anything was last seen to happen there
-	Events int64        `json:"events,omitempty"` // in the log of a room
+	Events int64        `json:"events,omitempty"` // of a room: how many go
+	Of     int64        `json:"of,omitempty"`     // how many events the log of a room in use has
 	Files  int          `json:"files,omitempty"`  // how many outputs
 	Bytes  int64        `json:"bytes"`            // about
 }
@@ -55,13 +58,14 @@ type PruneItem struct {
 // The kinds of what can go.
 const (
 	PruneRoom     = "room"
+	PruneEvents   = "events"
 	PruneOutputs  = "outputs"
 	PruneDatabase = "database"
 )
 
 // Prune removes what nobody needs any longer, as a person, or says what that would be: rooms that are closed or
-// have lost their workspace, with their logs; outputs of gates that nothing names; databases that a restore or the
-// doctor has put aside. Nothing brings them back. If it is killed, all that it found is there, or the next one
+// have lost their workspace, with their logs; the old events of other rooms, whose logs begin with a checkpoint then;
+// outputs of gates that nothing names; databases that a restore or the doctor has put aside. Nothing brings them back. If it is killed, all that it found is there, or the next one
 // removes the rest. It fails with [stick.CodePersonOnly], with [stick.CodeNoRoom], and with [stick.CodeUsage] where
 // the rooms are on a server, and for one room that stays.
 func (u *Upkeep) Prune(ctx context.Context, p PruneParams) (PruneResult, error) {
@@ -141,6 +145,8 @@ type pruning struct {
 	only   stick.RoomID // empty for all
 	before stick.Time   // since when nothing has happened to what can go
 	gone   map[stick.RoomID]bool
+	in     []stick.Room // rooms that stay, whose old events can go
+	why    stick.Words  // why the only room that was asked for stays
 	res    *PruneResult
 }
 
@@ -159,6 +165,17 @@ func (r *pruning) list(ctx context.Context) error {
 		return err
 	}
 
+	for _, room := range r.in {
+		cut, err := r.db.PlanLogCut(ctx, r.cutRequest(room))
+		if err != nil {
+			return err
+		}
+		r.addEvents(room, cut)
+	}
+	if err := r.requireOnly(); err != nil {
+		return err
+	}
+
 	n, bytes, err := r.db.SweepOutputs(ctx, r.outputLimit(), false)
 	outputs.Files += n
 	outputs.Bytes += bytes
@@ -169,8 +186,8 @@ func (r *pruning) list(ctx context.Context) error {
 	return err
 }
 
-// removeAll removes what can go. Rooms go all at once; contents that no row names any longer are found again by the
-// next call if this one is killed.
+// removeAll removes what can go. Rooms go all at once, then the old events of one room after the other. Contents that
+// no row names any longer are found again by the next call if this one is killed.
 func (r *pruning) removeAll(ctx context.Context) error {
 	if err := r.probeWorkspaces(ctx); err != nil {
 		return err
@@ -187,22 +204,23 @@ func (r *pruning) removeAll(ctx context.Context) error {
 			}
 		}
 
-		unnamed, err := tx.UnnamedOutputs(r.before, nil)
-		if err != nil {
-			return err
-		}
-		for sum := range unnamed {
-			if err := tx.RemoveOutput(sum); err != nil {
-				return err
-			}
-		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	r.u.core.KillPoint("prune: rooms removed")
+
+	if err := r.cutLogs(ctx); err != nil {
+		return err
+	}
+	if err := r.requireOnly(); err != nil {
+		return err
+	}
 	r.res.Pruned = true
+	if err := r.db.Update(ctx, r.removeOutputs); err != nil {
+		return err
+	}
 
 	n, bytes, err := r.db.SweepOutputs(ctx, r.outputLimit(), true)
 	if err != nil {
@@ -215,6 +233,62 @@ func (r *pruning) removeAll(ctx context.Context) error {
 		r.addDatabases(true)
 	}
 	return r.db.Shrink(ctx)
+}
+
+// cutLogs removes the old events of the rooms that stay.
+func (r *pruning) cutLogs(ctx context.Context) error {
+	var me core.Identity
+	err := r.u.core.View(ctx, r.db, r.by, func(tx *store.Tx, probes *core.Probes) (err error) {
+		me, err = core.Identify(tx, probes, r.by)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+
+	for _, room := range r.in {
+		q := r.cutRequest(room)
+		q.By = me.Agent
+		cut, err := r.db.CutLog(ctx, q)
+		if err != nil {
+			return err
+		}
+		r.addEvents(room, cut)
+		r.u.core.KillPoint("prune: events removed")
+	}
+
+	return nil
+}
+
+// cutRequest asks to shorten the log of a room, where that gives any space back.
+func (r *pruning) cutRequest(room stick.Room) store.CutRequest {
+	return store.CutRequest{Room: room.ID, Before: r.before, Gain: 1}
+}
+
+// removeOutputs removes the rows of outputs that nothing names any longer.
+func (r *pruning) removeOutputs(tx *store.Tx) error {
+	unnamed, err := tx.UnnamedOutputs(r.before, nil)
+	if err != nil {
+		return err
+	}
+	for sum := range unnamed {
+		if err := tx.RemoveOutput(sum); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// requireOnly refuses a call for one room of which nothing goes.
+func (r *pruning) requireOnly() error {
+	isOther := r.only == "" || len(r.res.Items) > 0
+	if isOther || r.why == "" {
+		return nil
+	}
+	return stick.Errorf(stick.CodeUsage, "the room %s stays: %s, and none of its events can go", r.only, r.why).
+		Hintf("close a room that nobody needs any longer: %s; name a shorter time for one that was used lately: %s",
+			stick.Cmd("tt close --room <room>", r.only), stick.Cmd("tt prune --room <room> --older-than 0s", r.only))
 }
 
 // probeWorkspaces finds out which rooms have lost their workspaces. A path that can't be looked at isn't gone.
@@ -236,7 +310,7 @@ func (r *pruning) probeWorkspaces(ctx context.Context) error {
 
 // planRooms lists the rooms that can go, and returns the outputs that only they name.
 func (r *pruning) planRooms(tx *store.Tx) (outputs PruneItem, err error) {
-	r.res.Items = r.res.Items[:0] // the transaction may run twice
+	r.res.Items, r.in = r.res.Items[:0], nil // the transaction may run twice
 	rooms, err := tx.Rooms(nil, "")
 	if err != nil {
 		return outputs, err
@@ -255,6 +329,8 @@ func (r *pruning) planRooms(tx *store.Tx) (outputs PruneItem, err error) {
 		if goes {
 			going = append(going, room.ID)
 			r.res.Items = append(r.res.Items, item)
+		} else {
+			r.in = append(r.in, room)
 		}
 	}
 
@@ -266,7 +342,7 @@ func (r *pruning) planRooms(tx *store.Tx) (outputs PruneItem, err error) {
 	return outputs, err
 }
 
-// planRoom finds out whether a room can go. It refuses the one that was asked for, if it stays.
+// planRoom finds out whether a room can go.
 func (r *pruning) planRoom(tx *store.Tx, room stick.Room) (item PruneItem, goes bool, err error) {
 	whole, err := tx.Room(room.ID)
 	if err != nil {
@@ -279,12 +355,8 @@ func (r *pruning) planRoom(tx *store.Tx, room stick.Room) (item PruneItem, goes 
 
 	use := stick.RoomUse{IsGone: r.gone[room.ID], OpenTasks: open}
 	why := whole.WhyKept(use, r.before)
-	if why != "" && r.only != "" {
-		return item, false, stick.Errorf(stick.CodeUsage, "the room %s stays: %s", room.ID, why).
-			Hintf("close a room that nobody needs any longer: %s; name a shorter time for one that was used lately: %s",
-				stick.Cmd("tt close --room <room>", room.ID), stick.Cmd("tt prune --room <room> --older-than 0s", room.ID))
-	}
 	if why != "" {
+		r.why = why
 		return item, false, nil
 	}
 
@@ -301,6 +373,17 @@ func (r *pruning) planRoom(tx *store.Tx, room stick.Room) (item PruneItem, goes 
 
 // outputLimit is before when outputs were written that can go.
 func (r *pruning) outputLimit() time.Time { return r.u.core.Now().Add(-outputAge) }
+
+// addEvents adds the old events of a room that can go or went, if there are any.
+func (r *pruning) addEvents(room stick.Room, cut store.LogCut) {
+	if cut.Removed == 0 {
+		return
+	}
+	r.res.Items = append(r.res.Items, PruneItem{
+		What: PruneEvents, RoomID: room.ID, Path: room.Path, Why: "nothing needs them", LastAt: cut.LastAt,
+		Events: cut.Removed, Of: cut.Events, Bytes: cut.Bytes,
+	})
+}
 
 // addOutputs adds the outputs that can go, if there are any.
 func (r *pruning) addOutputs(item PruneItem) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/scopes"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/scene"
@@ -161,4 +162,68 @@ func writeAt(t *testing.T, path string, at time.Time) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// TestPrune_OldEvents: the old events of a room in use go, whoever has the stick goes on, and a stream from before
+// says that they are gone.
+func TestPrune_OldEvents(t *testing.T) {
+	storetest.NeedsFile(t)
+	s := scene.InGit(t)
+	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
+	for turn := range int64(8) {
+		ann.Try().Granted(turn + 1)
+		ann.Release("wrote it", "review it").OK()
+	}
+	ann.Note("the parser is slow")
+	s.Later(100 * day)
+	bob.Try().Granted(9)
+
+	ann.Prune(upkeep.PruneParams{Remove: true}).Refused(stick.CodePersonOnly)
+	went := func(r upkeep.PruneResult) bool {
+		return len(r.Items) == 1 && r.Items[0].What == upkeep.PruneEvents && r.Items[0].Events > 1 &&
+			r.Items[0].Of > r.Items[0].Events
+	}
+	pat.Prune(upkeep.PruneParams{}).That("they can go", went)
+	pat.Prune(upkeep.PruneParams{OneRoom: true, Remove: true}).That("they went", went)
+	pat.Prune(upkeep.PruneParams{OneRoom: true}).Refused(stick.CodeUsage)
+	pat.Doctor(upkeep.DoctorParams{}).That("it is sound", func(r upkeep.DoctorResult) bool { return r.Healthy })
+
+	bob.Release("reviewed it", "ship it").OK()
+	ann.GetRoomEvents(eventlog.GetRoomEventsParams{EventFilter: eventlog.EventFilter{After: 1}}).That("it is told",
+		func(r eventlog.EventsResult) bool { return r.PrunedTo > 1 })
+	ann.GetRoomEvents(eventlog.GetRoomEventsParams{EventFilter: eventlog.EventFilter{Limit: 1}}).That("nothing is missing",
+		func(r eventlog.EventsResult) bool { return r.PrunedTo == 0 })
+	ann.Try().Granted(10)
+}
+
+// TestPrune_OldEventsKilled: wherever it is killed, the room has its whole log or the checkpoint, and the next one does
+// the rest.
+func TestPrune_OldEventsKilled(t *testing.T) {
+	storetest.NeedsFile(t)
+	for name, c := range map[string]struct {
+		point string
+		nth   int
+	}{
+		"rooms":   {"before commit", 1},
+		"events":  {"before commit", 2},
+		"outputs": {"before commit", 3},
+		"cut":     {"prune: events removed", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scene.InGit(t)
+			ann, pat := s.Agent("claude:a"), s.Person("pat")
+			for turn := range int64(8) {
+				ann.Try().Granted(turn + 1)
+				ann.Release("wrote it", "review it").OK()
+			}
+			s.Later(100 * day)
+
+			killed := pat.Killed(c.point, c.nth, func(a *scene.Actor) { a.Prune(upkeep.PruneParams{Remove: true}) })
+			s.Check(killed, "it never gets there")
+			pat.Doctor(upkeep.DoctorParams{}).That("it is sound", func(r upkeep.DoctorResult) bool { return r.Healthy })
+			pat.Prune(upkeep.PruneParams{Remove: true}).OK()
+			pat.Prune(upkeep.PruneParams{}).That("all went", func(r upkeep.PruneResult) bool { return len(r.Items) == 0 })
+			pat.Doctor(upkeep.DoctorParams{}).That("it is sound", func(r upkeep.DoctorResult) bool { return r.Healthy })
+		})
+	}
 }
