@@ -58,6 +58,9 @@ func Cmd(a *app.Run) *cobra.Command {
 			return stick.Errorf(stick.CodeUsage, "--yes is for --fix, which asks").With("field", "yes").
 				Hintf("repair what can be repaired: %s", stick.Cmd("tt doctor --fix --yes"))
 		}
+		if err := requireNewReport(a, file); err != nil {
+			return err
+		}
 		return app.Show(a, func(e app.Operations, by core.Caller) (DoctorResult, error) {
 			l := a.StartProgress(true)
 			defer l.End()

@@ -105,6 +105,29 @@ func makeReport(a *app.Run, res DoctorResult) report {
 	return r
 }
 
+// requireNewReport refuses a file that is there, before the doctor does anything.
+func requireNewReport(a *app.Run, file string) error {
+	path := reportPath(a, file)
+	if _, err := os.Lstat(path); file == "" || err != nil {
+		return nil
+	}
+	return errReportExists(path)
+}
+
+// reportPath is the absolute path of a report.
+func reportPath(a *app.Run, file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(a.Dir, file)
+}
+
+// errReportExists is the error for a report that would replace a file.
+func errReportExists(path string) error {
+	return stick.Errorf(stick.CodeAlreadyExists, "there is a file %s already", path).With("path", path).
+		Hintf("name another file: %s", stick.Cmd("tt doctor --report <file>", path+".new"))
+}
+
 // writeReport writes the report into a new file.
 func writeReport(a *app.Run, file string, res DoctorResult) error {
 	text, err := json.MarshalIndent(makeReport(a, res), "", "  ")
@@ -112,9 +135,7 @@ func writeReport(a *app.Run, file string, res DoctorResult) error {
 		return err
 	}
 
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(a.Dir, file)
-	}
+	file = reportPath(a, file)
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err == nil {
 		_, err = f.Write(append(text, '\n'))
@@ -125,8 +146,7 @@ func writeReport(a *app.Run, file string, res DoctorResult) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrExist):
-		return stick.Errorf(stick.CodeAlreadyExists, "there is a file %s already", file).With("path", file).
-			Hintf("name another file: %s", stick.Cmd("tt doctor --report <file>", file+".new"))
+		return errReportExists(file)
 	}
 	return stick.Errorf(stick.CodeUsage, "the report can't be written into %s: %w", file, plainfile.CauseOf(err)).
 		With("path", file).Hintf("name a file in a directory that your user may write: %s",
