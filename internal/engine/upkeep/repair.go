@@ -195,6 +195,11 @@ func (u *Upkeep) findOpenToOthers() (found []openFile) {
 		if err != nil {
 			continue
 		}
+		// A file in the place of the data directory is somebody else's, and another check names it.
+		isDir := f.path == u.core.Config.Dir
+		if info.IsDir() != isDir {
+			continue
+		}
 		if f.got = info.Mode().Perm(); f.got&^f.want != 0 {
 			found = append(found, f)
 		}
