@@ -20,7 +20,8 @@ type Side struct {
 	Name  string // the branch, else the name of the directory; unique among the sides
 	Dirty bool
 
-	commit string // HEAD, or a commit in the scratch that also holds the uncommitted changes
+	commit   string   // HEAD, or a commit in the scratch that also holds the uncommitted changes
+	recalled []string // the uncommitted files, if their commit is known and the scratch lacks it
 }
 
 // Collision is a file that two sides have changed since their merge base.
@@ -40,7 +41,7 @@ type Collisions struct {
 	Sides   []Side
 	Found   []Collision
 	LeftOut []LeftOut
-	Known   KnownPairs // for the next run
+	Known   Known // for the next run
 }
 
 // Limits of the work.
@@ -58,7 +59,7 @@ const (
 // fails with [stick.CodeNoRepository], [stick.CodeGitMissing] and
 // [stick.CodeGitTooOld].
 func (c Client) Collisions(
-	ctx context.Context, dir string, known KnownPairs, shows func(done, pairs int),
+	ctx context.Context, dir string, known Known, shows func(done, pairs int),
 ) (Collisions, error) {
 	version, err := c.gitVersion(ctx, dir)
 	if err != nil {
@@ -80,9 +81,10 @@ func (c Client) Collisions(
 	defer s.removeFiles()
 
 	x := &comparison{scratch: s, dir: dir, known: known, shows: shows, cache: map[[2]string]map[string]string{}}
-	x.result.Known = KnownPairs{}
+	x.result.Known = Known{Pairs: map[string][]KnownCollision{}, Commits: map[string]string{}}
 	x.readSettings(ctx, version)
 	x.readSides(ctx, trees)
+	x.commitRecalled(ctx)
 	x.compareSides(ctx)
 	return x.result, nil
 }
@@ -92,7 +94,7 @@ type comparison struct {
 	*scratch
 	dir      string
 	settings string // sum of what decides how git merges, besides the commits
-	known    KnownPairs
+	known    Known
 	shows    func(done, pairs int)
 	result   Collisions
 
@@ -153,6 +155,7 @@ func (x *comparison) readUncommitted(ctx context.Context, side *Side) {
 	}
 
 	side.Dirty = count > 0
+	isWhole := count == len(paths)
 	if count > len(paths) {
 		x.leaveOut(sideName(side.Name), "%d more of its uncommitted files", count-len(paths))
 	}
@@ -162,6 +165,7 @@ func (x *comparison) readUncommitted(ctx context.Context, side *Side) {
 		info, err := os.Lstat(filepath.Join(side.Path, filepath.FromSlash(p)))
 		large := err == nil && info.Size() > maxFile
 		if large {
+			isWhole = false
 			x.leaveOut(sideName(side.Name), "%s is uncommitted and larger than %d MB", p, maxFile>>20)
 		}
 
@@ -171,13 +175,28 @@ func (x *comparison) readUncommitted(ctx context.Context, side *Side) {
 		return
 	}
 
+	// What is left out comes from the index, which the key doesn't name.
+	key := ""
+	if isWhole {
+		key = x.changesKey(side, paths)
+	}
+	if !x.recallCommit(side, key, paths) {
+		x.commitSide(ctx, side, paths, key)
+	}
+}
+
+// commitSide commits a side's uncommitted changes to the scratch.
+func (x *comparison) commitSide(ctx context.Context, side *Side, paths []string, key string) {
+	side.recalled = nil
 	commit, err := x.commitPaths(ctx, side.Worktree, paths)
 	if err != nil {
 		x.leaveOut(sideName(side.Name), "its uncommitted changes can't be read: %s", failureText(ctx, err))
+		side.commit = side.Head
 		return
 	}
 
 	side.commit = commit
+	x.rememberCommit(key, commit)
 }
 
 // failureText says why git failed; a cancelled context is a matter of time.
@@ -216,20 +235,26 @@ func uniqueNames(trees []Worktree) []string {
 	return out
 }
 
-// compareSides compares every two sides, the main one first.
-func (x *comparison) compareSides(ctx context.Context) {
-	type pair struct{ a, b *Side }
+// sidePair is two sides that may collide.
+type sidePair struct{ a, b *Side }
 
-	// Two sides with the same commit and nothing uncommitted can't collide.
-	var pairs []pair
+// listPairs lists every two sides, those of the main one first.
+func (x *comparison) listPairs() (pairs []sidePair) {
 	for i := range x.result.Sides {
 		for j := i + 1; j < len(x.result.Sides); j++ {
+			// Two sides with the same commit and nothing uncommitted can't collide.
 			a, b := &x.result.Sides[i], &x.result.Sides[j]
 			if a.commit != "" && b.commit != "" && a.commit != b.commit {
-				pairs = append(pairs, pair{a, b})
+				pairs = append(pairs, sidePair{a, b})
 			}
 		}
 	}
+	return pairs
+}
+
+// compareSides compares all pairs.
+func (x *comparison) compareSides(ctx context.Context) {
+	pairs := x.listPairs()
 
 	// Each pair has its own place, so that the order doesn't depend on who was faster.
 	found := make([][]Collision, len(pairs))

@@ -17,7 +17,7 @@ import (
 // collide shows the collisions of the repository at dir, one a line.
 func collide(t *testing.T, ctx context.Context, dir string) (found []string, seen Collisions) {
 	t.Helper()
-	seen, err := Client{}.Collisions(ctx, dir, nil, nil)
+	seen, err := Client{}.Collisions(ctx, dir, Known{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestCollisionsInTime(t *testing.T) {
 	if diff != "" || len(x.result.Found) > 0 {
 		t.Errorf("found %v (-want +got)\n%s", x.result.Found, diff)
 	}
-	if _, err := (Client{}).Collisions(over, dir, nil, nil); err == nil {
+	if _, err := (Client{}).Collisions(over, dir, Known{}, nil); err == nil {
 		t.Error("no failure where nothing could be asked in time")
 	}
 }
@@ -288,7 +288,7 @@ func TestCollisionsBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	large.Close()
-	seen, err := Client{}.Collisions(t.Context(), dir, nil, nil)
+	seen, err := Client{}.Collisions(t.Context(), dir, Known{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,10 +324,10 @@ func TestVersion(t *testing.T) {
 		}
 	}
 
-	if _, err := (Client{Path: filepath.Join(t.TempDir(), "git")}).Collisions(t.Context(), ".", nil, nil); stick.CodeOf(err) != stick.CodeGitMissing {
+	if _, err := (Client{Path: filepath.Join(t.TempDir(), "git")}).Collisions(t.Context(), ".", Known{}, nil); stick.CodeOf(err) != stick.CodeGitMissing {
 		t.Errorf("without git: %v", err)
 	}
-	if _, err := (Client{}).Collisions(t.Context(), t.TempDir(), nil, nil); stick.CodeOf(err) != stick.CodeNoRepository {
+	if _, err := (Client{}).Collisions(t.Context(), t.TempDir(), Known{}, nil); stick.CodeOf(err) != stick.CodeNoRepository {
 		t.Errorf("outside of a repository: %v", err)
 	}
 }

@@ -9,10 +9,15 @@ import (
 	"strings"
 )
 
-// KnownPairs holds what comparisons of two commits have found, so that what hasn't changed since isn't compared
-// again. A commit is all that git merges of a side: also of its uncommitted changes, which the scratch commits
-// with the same name, and at the same time, whenever it does.
-type KnownPairs map[string][]KnownCollision
+// Known is what comparisons have found, so that what hasn't changed since isn't compared again. A commit is all
+// that git merges of a side: also of its uncommitted changes, which the scratch commits with the same name, and at
+// the same time, whenever it does.
+type Known struct {
+	Pairs map[string][]KnownCollision `json:"pairs"`
+
+	// Commits are those of uncommitted changes, by what [comparison.changesKey] returns.
+	Commits map[string]string `json:"commits"`
+}
 
 // KnownCollision is a [Collision] of a known pair.
 type KnownCollision struct {
@@ -50,14 +55,21 @@ func (x *comparison) pairKey(a, b *Side) string {
 	return strings.Join([]string{x.settings, a.commit, b.commit}, " ")
 }
 
+// isKnown reports whether a pair needn't be compared.
+func (x *comparison) isKnown(a, b *Side) bool {
+	key := x.pairKey(a, b)
+	_, ok := x.known.Pairs[key]
+	return ok && key != ""
+}
+
 // findKnown returns what is known of a pair, and keeps it for the next run.
 func (x *comparison) findKnown(a, b *Side) (found []Collision, ok bool) {
-	key := x.pairKey(a, b)
-	known, ok := x.known[key]
-	if key == "" || !ok {
+	if !x.isKnown(a, b) {
 		return nil, false
 	}
 
+	key := x.pairKey(a, b)
+	known := x.known.Pairs[key]
 	x.keepPair(key, known)
 	for _, k := range known {
 		found = append(found, Collision{
@@ -86,14 +98,14 @@ func (x *comparison) remember(a, b *Side, found []Collision) {
 func (x *comparison) keepPair(key string, known []KnownCollision) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.result.Known[key] = known
+	x.result.Known.Pairs[key] = known
 }
 
 // keepUnreached keeps what is known of pairs that the time didn't reach.
 func (x *comparison) keepUnreached() {
-	for key, known := range x.known {
-		if _, ok := x.result.Known[key]; !ok {
-			x.result.Known[key] = known
+	for key, known := range x.known.Pairs {
+		if _, ok := x.result.Known.Pairs[key]; !ok {
+			x.result.Known.Pairs[key] = known
 		}
 	}
 }

@@ -243,7 +243,7 @@ func TestALookStartsNoProgramOfTheRepository(t *testing.T) {
 		t.Errorf("the snapshot is %+v, %v", w, err)
 	}
 
-	found, err := (Client{}).Collisions(t.Context(), dir, nil, nil)
+	found, err := (Client{}).Collisions(t.Context(), dir, Known{}, nil)
 	if err != nil || len(found.Found) == 0 {
 		t.Errorf("the collisions are %+v, %v", found, err)
 	}

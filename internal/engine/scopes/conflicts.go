@@ -98,8 +98,8 @@ func (sc *Scopes) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCo
 	// No transaction is open here: git may take seconds.
 	limited, cancel := context.WithTimeout(ctx, conflictsLimit)
 	defer cancel()
-	file := sc.knownPairsFile(dir)
-	seen, err := sc.core.Config.Git.Collisions(limited, dir, readKnownPairs(file), p.Shows)
+	file := sc.knownFile(dir)
+	seen, err := sc.core.Config.Git.Collisions(limited, dir, readKnown(file), p.Shows)
 	switch {
 	case ctx.Err() != nil:
 		// The caller gave up. That isn't a limit of git.
@@ -110,7 +110,7 @@ func (sc *Scopes) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCo
 		return res, err
 	}
 
-	keepKnownPairs(file, seen.Known)
+	keepKnown(file, seen.Known)
 
 	workers := map[string]stick.AgentID{} // by branch
 	err = sc.core.Read(ctx, p.Where, p.Caller, func(
