@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -181,3 +182,32 @@ func (a *Run) RelativeFiles(files []string) (relative []string, err error) {
 
 	return relative, nil
 }
+
+// AddListFlag adds a flag for words that are separated by commas. It may be repeated. Unlike the lists of pflag, it
+// takes each word as it is: those read one line of CSV, and drop what follows.
+func AddListFlag(c *cobra.Command, words *[]string, name, usage string) {
+	c.Flags().Var(&wordList{words: words}, name, usage)
+}
+
+// wordList is the value of a flag for words.
+type wordList struct {
+	words   *[]string
+	changed bool
+}
+
+// Set adds the words of one use of the flag. An empty one leaves none.
+func (l *wordList) Set(value string) error {
+	if !l.changed {
+		*l.words, l.changed = []string{}, true
+	}
+	if value != "" {
+		*l.words = append(*l.words, strings.Split(value, ",")...)
+	}
+	return nil
+}
+
+// String returns nothing: without the flag there are no words.
+func (l *wordList) String() string { return "" }
+
+// Type is what pflag calls such a value.
+func (l *wordList) Type() string { return "stringSlice" }

@@ -11,12 +11,18 @@ import (
 // ReadBody reads a text from standard input, without the line break at its end. It stops reading a text
 // that is too long as soon as the operation will refuse it.
 func ReadBody(r io.Reader, most int64) (string, error) {
-	// A text beyond the limit is read a little further, so that the operation sees that it is too long.
-	b, err := io.ReadAll(io.LimitReader(r, most+64<<10))
+	body, err := ReadText(r, most)
 	if err != nil {
 		return "", stick.Errorf(stick.CodeUsage, "the body can't be read from standard input").With("field", "body")
 	}
-	return strings.TrimSuffix(string(b), "\n"), nil
+	return body, nil
+}
+
+// ReadText is [ReadBody] for any source. It fails with the error of the source.
+func ReadText(r io.Reader, most int64) (string, error) {
+	// A text beyond the limit is read a little further, so that the operation sees that it is too long.
+	b, err := io.ReadAll(io.LimitReader(r, most+64<<10))
+	return strings.TrimSuffix(string(b), "\n"), err
 }
 
 // Input is standard input. A signal ends the program while something waits for it.

@@ -12,7 +12,7 @@ import (
 
 // addLabelFlag adds the flag that names labels, which may be repeated.
 func addLabelFlag(c *cobra.Command, labels *[]string, usage string) {
-	c.Flags().StringSliceVar(labels, "label", nil, usage)
+	app.AddListFlag(c, labels, "label", usage)
 }
 
 // addPriorityFlag adds the flag for a priority.

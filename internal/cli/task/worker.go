@@ -2,6 +2,7 @@
 package task
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -171,7 +172,7 @@ func workerSpawnCmd(a *app.Run) *cobra.Command {
 	run.addFlags(c, "a shell command to start in the worktree, in the background")
 	c.Flags().BoolVar(&p.Later, "later", false,
 		"make no branch and no worktree: an agent that runs tt task next makes them, and gets the task")
-	c.Flags().StringSliceVar(&p.After, "after", nil,
+	app.AddListFlag(c, &p.After, "after",
 		"the tasks that have to land before it begins, separated by commas; implies --later")
 	path := app.AddPlaceFlags(c)
 
@@ -272,13 +273,31 @@ func specOf(a *app.Run, file string) (string, error) {
 		file = filepath.Join(a.Dir, file)
 	}
 
+	text, err := readFile(a, file)
+	if e, ok := errors.AsType[*stick.Error](err); ok {
+		return "", e
+	}
+	if err != nil {
+		return "", stick.Errorf(stick.CodeUsage, "can't read the specification: %w", err).With("field", "spec").
+			Hintf("name a file with text, or - for standard input")
+	}
+	return text, nil
+}
+
+// readFile reads a file, as far as a specification may be long and a little further. A FIFO may be one.
+func readFile(a *app.Run, file string) (string, error) {
 	f, err := a.OpenInput(file)
 	if err != nil {
-		return "", stick.Errorf(stick.CodeUsage, "can't read the specification: %w", err).With("field", "spec")
+		return "", err
 	}
-
 	defer f.Close()
-	return app.ReadBody(f, stick.MaxSpec)
+
+	info, err := os.Stat(file)
+	isTooLong := err == nil && info.Mode().IsRegular() && info.Size() > stick.MaxSpec
+	if isTooLong {
+		return "", stick.TooLarge("spec", "the spec", int(info.Size()), stick.MaxSpec)
+	}
+	return app.ReadText(f, stick.MaxSpec)
 }
 
 func workerPromptCmd(a *app.Run) *cobra.Command {
