@@ -68,7 +68,7 @@ func (rp *Repo) RemoveRemains(ctx context.Context, c CleanupIntent) (r Remains, 
 
 	// What is about to go is named before it goes.
 	worktree, branch := rp.ListRemaining(ctx, c.Path, c.Branch)
-	ignored := rp.ignoredFiles(ctx, c.Path)
+	ignored := rp.ignoredFiles(ctx, c)
 	rp.KillPoint("cleanup: proven")
 
 	// Copies come first: after the removal nothing can be copied.
@@ -121,14 +121,14 @@ func (rp *Repo) ListRemaining(ctx context.Context, path, name string) (worktree,
 
 // ignoredFiles lists the files of a worktree that git ignores, without tt's own and those that the room's
 // checkout has just so, such as the copies that the worktree was made with.
-func (rp *Repo) ignoredFiles(ctx context.Context, path string) []string {
-	if _, err := os.Lstat(path); err != nil {
+func (rp *Repo) ignoredFiles(ctx context.Context, c CleanupIntent) []string {
+	if _, err := os.Lstat(c.Path); err != nil {
 		return nil
 	}
 
 	// The list only informs: a failure doesn't stop the cleanup.
-	files, _ := rp.Git.Ignored(ctx, path)
-	here := hereFinder{repo: rp, worktree: path, left: maxCopies}
+	files, _ := rp.Git.Ignored(ctx, c.Path)
+	here := rp.newHereFinder(c)
 	return slices.DeleteFunc(files,
 		func(f string) bool { return f == core.TaskFileName || f == ".talking-stick/" || here.hasPath(f) })
 }

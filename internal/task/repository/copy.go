@@ -56,7 +56,15 @@ func (rp *Repo) copyFiles(ctx context.Context, m Plan) CopiedFiles {
 
 // copyNamed copies the files that the project's patterns name.
 func (c *fileCopier) copyNamed(ctx context.Context, rp *Repo, m Plan) {
-	named := c.listNamed(ctx, rp, m)
+	from, err := rp.filesCheckout(m.Task.Integration)
+	if err != nil && len(m.worker.Copy) > 0 {
+		c.LeftOut = append(c.LeftOut, stick.Wordsf("all files of [worker] copy: %s", stick.AsError(err)))
+	}
+	if err != nil {
+		return
+	}
+
+	named := c.listNamed(ctx, rp, m, from)
 	if len(named) == 0 {
 		return
 	}
@@ -64,7 +72,7 @@ func (c *fileCopier) copyNamed(ctx context.Context, rp *Repo, m Plan) {
 	// Both roots are opened once, and no path leads out of them.
 	files, linked, err := rp.filesToCopy(ctx, m, named)
 	if err == nil {
-		c.from, err = os.OpenRoot(rp.Root)
+		c.from, err = os.OpenRoot(from)
 	}
 	if err == nil {
 		defer c.from.Close()
@@ -88,15 +96,15 @@ func (c *fileCopier) copyNamed(ctx context.Context, rp *Repo, m Plan) {
 	}
 }
 
-// listNamed lists the files of the room's checkout that git ignores and the project's patterns name. If one
+// listNamed lists the files of the checkout from that git ignores and the project's patterns name. If one
 // list of patterns can't be followed, that is named, and the other still holds.
-func (c *fileCopier) listNamed(ctx context.Context, rp *Repo, m Plan) []string {
-	named, err := rp.filesNamedBySettings(ctx, m.worker.Copy)
+func (c *fileCopier) listNamed(ctx context.Context, rp *Repo, m Plan, from string) []string {
+	named, err := rp.filesNamedBySettings(ctx, from, m.worker.Copy)
 	if err != nil {
 		c.LeftOut = append(c.LeftOut, stick.Wordsf("all files of [worker] copy: %s", stick.AsError(err)))
 	}
 
-	included, err := rp.filesToInclude(ctx)
+	included, err := rp.filesToInclude(ctx, from)
 	if err != nil {
 		c.LeftOut = append(c.LeftOut, stick.Wordsf("all files of %s: %s", includeFile, stick.AsError(err)))
 	}
@@ -110,14 +118,13 @@ func (c *fileCopier) listNamed(ctx context.Context, rp *Repo, m Plan) []string {
 	})
 }
 
-// filesNamedBySettings lists the files of the room's checkout that git ignores and patterns of the settings
-// name.
-func (rp *Repo) filesNamedBySettings(ctx context.Context, patterns []glob.Pattern) ([]string, error) {
+// filesNamedBySettings lists the files of a checkout that git ignores and patterns of the settings name.
+func (rp *Repo) filesNamedBySettings(ctx context.Context, from string, patterns []glob.Pattern) ([]string, error) {
 	if len(patterns) == 0 {
 		return nil, nil
 	}
 
-	all, _, err := rp.Git.IgnoredFiles(ctx, rp.Root, literalPrefixes(patterns))
+	all, _, err := rp.Git.IgnoredFiles(ctx, from, literalPrefixes(patterns))
 	named := matchAny(patterns)
 	return slices.DeleteFunc(all, func(f string) bool { return !named(f) }), err
 }

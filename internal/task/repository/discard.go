@@ -31,7 +31,7 @@ func (rp *Repo) DiscardRemains(ctx context.Context, c CleanupIntent) (r Remains,
 	// What is about to go is named before it goes.
 	worktree, branch := rp.ListRemaining(ctx, c.Path, c.Branch)
 	if exists {
-		r.Ignored = rp.ignoredFiles(ctx, c.Path)
+		r.Ignored = rp.ignoredFiles(ctx, c)
 	}
 	rp.KillPoint("discard: proven")
 

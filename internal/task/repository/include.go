@@ -19,10 +19,10 @@ const includeFile = ".worktreeinclude"
 // maxIncludeFile is the size in bytes up to which it is read.
 const maxIncludeFile = 64 << 10
 
-// filesToInclude lists the files of the room's checkout that [includeFile] names and git ignores; none if
+// filesToInclude lists the files of the checkout from that [includeFile] names and git ignores; none if
 // there is no such file. What its patterns mean, git decides, and it passes over what it can't read as one.
-func (rp *Repo) filesToInclude(ctx context.Context) ([]string, error) {
-	patterns, err := config.ReadFile(rp.Root, includeFile, maxIncludeFile)
+func (rp *Repo) filesToInclude(ctx context.Context, from string) ([]string, error) {
+	patterns, err := config.ReadFile(from, includeFile, maxIncludeFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
@@ -39,11 +39,11 @@ func (rp *Repo) filesToInclude(ctx context.Context) ([]string, error) {
 	}
 	defer os.Remove(copied)
 
-	matching, err := rp.Git.UntrackedFilesOf(ctx, rp.Root, copied)
+	matching, err := rp.Git.UntrackedFilesOf(ctx, from, copied)
 	if err != nil {
 		return nil, err
 	}
-	return rp.Git.WouldIgnore(ctx, rp.Root, matching)
+	return rp.Git.WouldIgnore(ctx, from, matching)
 }
 
 // writeTemporary writes a file that only this user can read, and returns its path.

@@ -60,12 +60,13 @@ func (rp *Repo) filesToKeep(ctx context.Context, c CleanupIntent) (files, reposi
 		return nil, nil, err
 	}
 
+	here := rp.newHereFinder(c)
 	files, repositories, err = rp.Git.IgnoredFiles(ctx, c.Path, literalPrefixes(w.Keep))
 	named := matchAny(w.Keep)
 
 	// tt's own files aren't anybody's work, and what the checkout has as well isn't lost.
 	files = slices.DeleteFunc(files, func(f string) bool {
-		return !named(f) || isOwnFile(f) || rp.isHere(c.Path, f)
+		return !named(f) || isOwnFile(f) || here.hasFile(f)
 	})
 
 	repositories = slices.DeleteFunc(repositories, func(dir string) bool {
@@ -74,29 +75,42 @@ func (rp *Repo) filesToKeep(ctx context.Context, c CleanupIntent) (files, reposi
 	return files, repositories, err
 }
 
-// isHere reports whether the room's checkout has a file just as a worktree has it.
-func (rp *Repo) isHere(worktree, name string) bool {
-	there, err := config.ReadFile(worktree, name, maxCopyFile)
+// hereFinder finds out what of a worktree the room's checkout has just so.
+type hereFinder struct {
+	checkout string // where the copies come from; empty if that isn't known, and then it has nothing
+	worktree string
+	left     int // how many files of directories it still compares
+}
+
+// newHereFinder returns what compares the worktree of a task that goes.
+func (rp *Repo) newHereFinder(c CleanupIntent) *hereFinder {
+	from, err := rp.filesCheckout(c.Target)
+	if err != nil {
+		from = ""
+	}
+	return &hereFinder{checkout: from, worktree: c.Path, left: maxCopies}
+}
+
+// hasFile reports whether the checkout has a file just as the worktree has it.
+func (h *hereFinder) hasFile(name string) bool {
+	if h.checkout == "" {
+		return false
+	}
+
+	there, err := config.ReadFile(h.worktree, name, maxCopyFile)
 	if err != nil {
 		return false
 	}
 
-	here, err := config.ReadFile(rp.Root, name, maxCopyFile)
+	here, err := config.ReadFile(h.checkout, name, maxCopyFile)
 	return err == nil && bytes.Equal(here, there)
-}
-
-// hereFinder finds out what of a worktree the room's checkout has just so.
-type hereFinder struct {
-	repo     *Repo
-	worktree string
-	left     int // how many files of directories it still compares
 }
 
 // hasPath reports whether the checkout has a file, or every file of a directory, whose path ends in a slash. Of a
 // large directory it says no: a worktree gets copies of no more than [maxCopies] files.
 func (h *hereFinder) hasPath(name string) bool {
 	if !strings.HasSuffix(name, "/") {
-		return h.repo.isHere(h.worktree, name)
+		return h.hasFile(name)
 	}
 
 	root, err := os.OpenRoot(h.worktree)
@@ -112,7 +126,7 @@ func (h *hereFinder) hasPath(name string) bool {
 		}
 
 		h.left--
-		if h.left < 0 || !h.repo.isHere(h.worktree, file) {
+		if h.left < 0 || !h.hasFile(file) {
 			return errDiffers
 		}
 		return nil

@@ -66,6 +66,7 @@ type Repo struct {
 	Common         string // the .git directory that all checkouts share
 	CallerWorktree string // the linked worktree that the caller is in; empty outside of one
 	lockPrefix     string // the repository in the names of locks
+	isBareLayout   bool   // Root holds worktrees around a bare repository, and is none itself
 	settings       settingsFile
 
 	OnWait func(on string, r Runner) // called when a command begins to wait for another one; may be nil
@@ -172,6 +173,7 @@ func (rp *Repo) AskCheckout(ctx context.Context) error {
 		return err
 	case at.Bare && at.Common != rp.Root:
 		// A layout of worktrees around a bare repository has all that tasks need.
+		rp.isBareLayout = true
 	case at.Bare || at.Top == "":
 		return stick.Errorf(stick.CodeInvalidPath,
 			"%s is a bare repository, and workers need one with a checkout", rp.Root).
