@@ -19,7 +19,9 @@ type Fact struct {
 	Seq    int64      `json:"event_seq"`
 	At     stick.Time `json:"at"`
 	Task   string     `json:"task_id,omitempty"`
-	Cause  string     `json:"cause,omitempty"` // why a task came back
+	What   string     `json:"description,omitempty"` // what the task asks for
+	Cause  string     `json:"cause,omitempty"`       // why a task came back
+	Report string     `json:"report,omitempty"`      // the output of the gate that was red
 	Rescue string     `json:"rescue_id,omitempty"`
 
 	Now stick.TaskState `json:"now,omitempty"` // of a task that came back: its state now
@@ -49,11 +51,16 @@ func DigestEvents(events []stick.Event, taskOf func(id string) stick.Task) []Dig
 		f := Fact{Seq: e.Seq, At: e.CreatedAt, Task: e.Task, Text: e.Say()}
 		switch e.Type {
 		case stick.EventTaskCompleted:
-			d := of(ownerOf(taskOf(e.Task)))
+			task := taskOf(e.Task)
+			f.What = task.Description
+			d := of(ownerOf(task))
 			d.Landed = append(d.Landed, f)
 		case stick.EventTaskChangesRequested, stick.EventTaskFailed, stick.EventTaskRolledBack:
 			task := taskOf(e.Task)
-			f.Cause, f.Now = causeOf(e), task.State
+			f.What, f.Cause, f.Now = task.Description, causeOf(e), task.State
+			if facts, ok := stick.TaskFactsOf[stick.TaskChangesRequestedFacts](e); ok {
+				f.Report = facts.Report
+			}
 			d := of(ownerOf(task))
 			d.Back = append(d.Back, f)
 		case stick.EventWorkTaken:

@@ -19,7 +19,9 @@ func TestDigestEvents_by_agent(t *testing.T) {
 	other := stick.Event{Seq: 5, Type: stick.EventTaskApproved, From: "human:ann", Task: "ui"}
 
 	got := timeline.DigestEvents([]stick.Event{returned, landed, taken, swept, other},
-		func(string) stick.Task { return stick.Task{Worker: "claude", State: stick.TaskCompleted} })
+		func(string) stick.Task {
+			return stick.Task{Worker: "claude", State: stick.TaskCompleted, Description: "Show it"}
+		})
 	if len(got) != 2 || got[0].Agent != "claude" || got[1].Agent != "gemini" {
 		t.Fatalf("%+v", got)
 	}
@@ -27,6 +29,9 @@ func TestDigestEvents_by_agent(t *testing.T) {
 	claude := got[0]
 	if len(claude.Landed) != 1 || len(claude.Back) != 1 || len(claude.Lost) != 1 {
 		t.Errorf("%+v", claude)
+	}
+	if claude.Landed[0].What != "Show it" || claude.Back[0].What != "Show it" {
+		t.Errorf("what the task asks for: %+v", claude)
 	}
 	if claude.Back[0].Now != stick.TaskCompleted {
 		t.Errorf("what came back has landed since: %+v", claude.Back[0])

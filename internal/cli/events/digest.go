@@ -109,6 +109,9 @@ func sinceThen(f timeline.Fact) stick.Words {
 // mostFacts is how many facts of a kind are shown of an agent, so that all is on one screen.
 const mostFacts = 5
 
+// mostOfWhat is how much is shown of what a task asks for.
+const mostOfWhat = 60
+
 // showFacts shows facts of one kind, the newest first.
 func showFacts(p *term.Page, kind stick.Words, facts []timeline.Fact) {
 	if len(facts) == 0 {
@@ -122,6 +125,13 @@ func showFacts(p *term.Page, kind stick.Words, facts []timeline.Fact) {
 			kind = ""
 		}
 		p.Linef("  %-10s %s, %s%s", kind, f.Text, p.Ago(f.At), sinceThen(f))
+		if f.What != "" {
+			p.Linef("  %-10s   %s: %q", "", f.Task, stick.Name(f.What).Cut(mostOfWhat))
+		}
+		if f.Report != "" {
+			p.Linef("  %-10s   what the gate printed: %s", "",
+				p.Next(stick.Cmd("tt task show --output <sum>", f.Report)))
+		}
 		if f.Rescue != "" {
 			p.Linef("  %-10s   to bring it back: %s", "", p.Next(stick.Cmd("tt rescue restore <id>", f.Rescue)))
 		}
