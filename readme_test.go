@@ -327,6 +327,21 @@ var readmeScenes = map[string]func(r *reader){
 			}
 		}
 	},
+	// tasks-gate is tasks-done in a project that has tasks tested before they land.
+	"tasks-gate": func(r *reader) {
+		r.repository()
+		r.write(".talking-stick.toml", "[gate]\ncommand = \"grep -q users login.conf\"\n")
+		for _, command := range []string{
+			"git add . && git commit -qm Gate", "tt task init --branch main",
+			"tt task new login --description 'Let users log in'",
+			"cd worktrees/login && tt task start --as codex:13c0dbe5 && echo users > login.conf && git add . && git commit -qm Login && tt task done --as codex:13c0dbe5",
+			"cd ../..",
+		} {
+			if printed := r.run(command); r.exit != 0 {
+				r.t.Fatalf("%s: %s", command, printed)
+			}
+		}
+	},
 	// reset is a repository with a room, two agents, and a change of codex that isn't committed.
 	"reset": func(r *reader) {
 		r.repository()
