@@ -57,6 +57,15 @@ func (v *view) RedReport(n monitor.NeedIn) string {
 	return ""
 }
 
+// shownNeeds is how many needs the page of a room shows open: the stick is what it is about.
+const shownNeeds = 3
+
+// FirstNeeds are the needs that the page of a room shows open, and OtherNeeds are the rest.
+func (v *view) FirstNeeds() []presence.Need { return v.Room.Needs[:min(len(v.Room.Needs), shownNeeds)] }
+
+// OtherNeeds are those beyond [view.FirstNeeds].
+func (v *view) OtherNeeds() []presence.Need { return v.Room.Needs[len(v.FirstNeeds()):] }
+
 // PutOff are the needs that the person has put off.
 func (v *view) PutOff() []monitor.NeedIn { return v.Picture.PutOff() }
 
