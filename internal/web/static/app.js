@@ -456,8 +456,6 @@
     else if (!press(e.key)) return;
     e.preventDefault();
   });
-  const here = document.querySelector("#menu [aria-current]");
-  if (here) here.closest("nav").scrollLeft = here.offsetLeft - 40; // on a phone the menu is wider than the window
   $("help").hidden = false;
   $("help").addEventListener("click", () => keys.showModal());
 })();
