@@ -26,8 +26,9 @@ type model struct {
 	caption term.Text // what the scene shows that is played; empty for none
 	ask     *question // nil if nothing is asked
 	note    note
-	ongoing []ongoingAct // what is under way
-	lastAct int          // the number of the last one that was begun
+	unsent  map[term.Text][]rune // what was typed for questions that were left, by their texts
+	ongoing []ongoingAct         // what is under way
+	lastAct int                  // the number of the last one that was begun
 
 	// unmerged says why the last merge of an approved task was refused, by the task's key. The log doesn't
 	// say it.

@@ -40,6 +40,7 @@ func (m *model) replyToQuestion(k tea.KeyPressMsg) tea.Cmd {
 	q := m.ask
 	switch key := k.String(); {
 	case key == "esc", key == "ctrl+c":
+		m.keepTyped(q)
 		m.ask = nil
 	case q.typed == nil:
 		// Enter is the first answer, which is the usual one.
@@ -70,6 +71,31 @@ func (m *model) replyToQuestion(k tea.KeyPressMsg) tea.Cmd {
 	}
 
 	return nil
+}
+
+// keepTyped keeps what was typed for a question that is left, until the same is asked again.
+func (m *model) keepTyped(q *question) {
+	if q.typed == nil || len(q.typed.text) == 0 {
+		return
+	}
+
+	if m.unsent == nil {
+		m.unsent = map[term.Text][]rune{}
+	}
+	m.unsent[q.text] = q.typed.text
+	m.note = note{text: "what you typed is there when you are asked again"}
+}
+
+// restoreTyped gives a question that was just asked what was typed for it before.
+func (m *model) restoreTyped() {
+	if m.ask == nil || m.ask.typed == nil {
+		return
+	}
+
+	if text, ok := m.unsent[m.ask.text]; ok {
+		delete(m.unsent, m.ask.text)
+		m.ask.typed.text, m.ask.typed.at = text, len(text)
+	}
 }
 
 // questionLines are the question and how it is answered. caret is the column of the cursor, from 1; 0 for

@@ -71,3 +71,27 @@ func TestCaret(t *testing.T) {
 		}
 	}
 }
+
+// TestQuestion_Left: what was typed is kept when the question is left, for the same question alone.
+func TestQuestion_Left(t *testing.T) {
+	r := &recorder{head: "2dd9464f4a0c"}
+	m := onScreen(pictured(shop()), 80, 24, false)
+	performs(t, m, r)
+	m.presses(t, "1", "s", "h", "a", "l", "f", "esc")
+	if len(r.done) != 0 || !strings.Contains(drawn(m), "what you typed is there") {
+		t.Fatalf("%q\n%s", r.done, drawn(m))
+	}
+
+	m.presses(t, "/")
+	if strings.Contains(drawn(m), "half") {
+		t.Errorf("another question has it\n%s", drawn(m))
+	}
+	m.presses(t, "esc", "s")
+	if !strings.Contains(drawn(m), "half") {
+		t.Errorf("it is lost\n%s", drawn(m))
+	}
+	m.presses(t, " ", "o", "f", "enter")
+	if len(r.done) != 1 || !strings.Contains(r.done[0], "half of") {
+		t.Errorf("it sends %q", r.done)
+	}
+}

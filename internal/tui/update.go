@@ -39,6 +39,7 @@ func (m *model) applyMessage(msg tea.Msg) (cmd tea.Cmd) {
 			cmd = m.replyToQuestion(msg)
 		} else {
 			cmd = m.pressKey(msg)
+			m.restoreTyped()
 		}
 	default:
 		return nil
