@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/monitor"
 	"talkingstick/stick"
+	"talkingstick/stick/names"
 )
 
 // queryField is the field of an address that says what a page is searched for.
@@ -29,7 +30,7 @@ func (v *view) matches(texts ...string) bool {
 
 	// A quotation that isn't closed would keep the names of what follows from being shown.
 	for _, text := range texts {
-		texts = append(texts, stick.ShowNames(text, v.Picture.NameOf))
+		texts = append(texts, names.Show(text, v.Picture.NameOf))
 	}
 
 	all := strings.ToLower(strings.Join(texts, "\n"))
