@@ -86,14 +86,9 @@ func Cmd(a *app.Run) *cobra.Command {
 				a.Status = stick.ExitEnvironment
 			}
 
-			res.Findings = append(res.Findings, checkProgram(a)...)
 			checks(upkeep.Checking{Check: "harnesses"})
-			found := DoctorResult{
-				res, checkHarnesses(c.Context(), a, res.Hooks), otherPrograms(c.Context(), a),
-				setup.GitStatus(c.Context(), a), hooklog.ReadFaults(a, a.NewPage().Now), hooklog.RefusedHooks(a, a.NewPage().Now),
-				file,
-			}
-			if file != "" {
+			found := checkAround(c.Context(), a, res)
+			if found.Report = file; file != "" {
 				err = writeReport(a, file, found)
 			}
 			return found, err
@@ -101,6 +96,16 @@ func Cmd(a *app.Run) *cobra.Command {
 	}
 
 	return c
+}
+
+// checkAround adds what lies outside of the database to what the doctor found: the program, harnesses and git.
+func checkAround(ctx context.Context, a *app.Run, res upkeep.DoctorResult) DoctorResult {
+	res.Findings = append(res.Findings, checkProgram(a)...)
+	now := a.NewPage().Now
+	return DoctorResult{
+		DoctorResult: res, Harnesses: checkHarnesses(ctx, a, res.Hooks), Programs: otherPrograms(ctx, a),
+		Git: setup.GitStatus(ctx, a), Log: hooklog.ReadFaults(a, now), Refused: hooklog.RefusedHooks(a, now),
+	}
 }
 
 // checkProgram says whether the program is whole. The server of MCP that harnesses start is in the part that may
