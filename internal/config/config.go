@@ -56,7 +56,7 @@ func Default() Config {
 		Session: Session{Auto: true},
 		Gate:    Gate{Timeout: 10 * time.Minute},
 		Merge:   Merge{Batch: 1},
-		Worker:  Worker{Dir: "worktrees", Races: 3, Prefix: DefaultPrefix, Sign: true},
+		Worker:  Worker{Dir: DefaultWorktreeDir, Races: 3, Prefix: DefaultPrefix, Sign: true},
 	}
 }
 

@@ -61,6 +61,9 @@ func isBeside(dir string) bool {
 	return ok && isInside(plain) && !strings.ContainsAny(plain, "/{}")
 }
 
+// DefaultWorktreeDir is where worktrees lie if the project doesn't say.
+const DefaultWorktreeDir = "worktrees"
+
 // IsBeside reports whether worktrees lie beside the workspace, and not in it.
 func (w Worker) IsBeside() bool { return isBeside(w.Dir) }
 

@@ -1,8 +1,12 @@
 package task
 
 import (
+	"bytes"
 	"context"
+	"os"
+	"path/filepath"
 
+	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/task/repository"
@@ -26,6 +30,11 @@ type WorkerInitResult struct {
 	Gate    string `json:"gate,omitempty"` // the command that must pass before a merge; empty if none is set
 
 	Commands []repository.ShownCommand `json:"commands,omitempty"` // the other commands that the project has tt run
+
+	// FoundBy is the file of a program that looks for files in all directories, such as a runner of tests. It would
+	// find those of worktrees inside of the checkout, too, and the project hasn't said where they lie. Only people
+	// are told.
+	FoundBy string `json:"worktrees_found_by,omitempty"`
 }
 
 // WorkerInit creates the integration branch from the commit that is checked out, or uses an existing branch.
@@ -89,6 +98,9 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 	if err == nil {
 		res.Commands, err = rp.ShowCommands(ctx, c.Commands())
 	}
+	if err == nil && p.Caller.ActsAsPerson() && c.Worker.Dir == config.DefaultWorktreeDir {
+		res.FoundBy = rp.findSearcher()
+	}
 	if err == nil && c.Merge.Auto {
 		err = ts.queue.StoreEnviron(rp.Repo, c.Gate.Env)
 	}
@@ -116,3 +128,27 @@ func (rp *repo) readNamedTarget(ctx context.Context, name string) (t repository.
 	}
 	return t, err
 }
+
+// searchers are the files at the root of a checkout by which programs are known that look for tests, or for packages,
+// in all directories below.
+var searchers = []string{"package.json", "pytest.ini", "conftest.py", "go.work"}
+
+// findSearcher returns the first of [searchers] that the checkout has, or pyproject.toml if it is about pytest; empty
+// if there is none.
+func (rp *repo) findSearcher() string {
+	for _, name := range searchers {
+		if info, err := os.Lstat(filepath.Join(rp.Root, name)); err == nil && info.Mode().IsRegular() {
+			return name
+		}
+	}
+
+	const project = "pyproject.toml"
+	b, err := config.ReadFile(rp.Root, project, maxProjectFile)
+	if err == nil && bytes.Contains(b, []byte("[tool.pytest")) {
+		return project
+	}
+	return ""
+}
+
+// maxProjectFile is up to which size pyproject.toml is read.
+const maxProjectFile = 1 << 20

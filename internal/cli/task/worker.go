@@ -116,6 +116,12 @@ func workerInitCmd(a *app.Run) *cobra.Command {
 				p.Linef("gate: %q", stick.Name(res.Gate))
 			}
 
+			if res.FoundBy != "" {
+				p.Linef("tasks get worktrees in worktrees/, where what reads %s may find every file again", res.FoundBy)
+				p.Linef("to have them beside your checkout, commit this to .talking-stick.toml there: " +
+					`[worker] worktree_dir = "../{repo}.tasks"`)
+			}
+
 			// What a project has tt run, a person has to accept once.
 			for _, c := range res.Commands {
 				projectCommand(p, c)
