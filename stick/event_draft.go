@@ -25,7 +25,7 @@ var draftEvents = []EventInfo{
 	}),
 	eventRow(eventKind[DraftAskedPayload]{
 		Type: EventDraftAsked, For: forRecipient,
-		Meaning: "the harness of the holder summarizes its conversation, so it was asked for a draft of its handoff",
+		Meaning: "the holder's harness summarizes the conversation, so tt asked the holder for a draft of its handoff",
 		Say: func(e Event, _ DraftAskedPayload) Words {
 			return Wordsf("%s was asked for a draft of its handoff, because its conversation gets summarized",
 				AgentName(e.To))

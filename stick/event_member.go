@@ -18,7 +18,7 @@ type LeavePayload struct {
 	Ends  bool    `json:"ends_turn,omitempty"` // the member's turn ended without a handoff
 	Owed  []int64 `json:"owed,omitempty"`      // messages that the member won't acknowledge now
 
-	// why tt ended the session, and by that the membership; absent if the reason is the agent's own
+	// why tt ended the session, and the membership with it; absent if the agent left by itself
 	Ending *Ending `json:"ending,omitempty"`
 }
 

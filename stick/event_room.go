@@ -245,7 +245,7 @@ var roomEvents = []EventInfo{
 	}),
 	eventRow(eventKind[RestoredPayload]{
 		Type: EventRestored, Turn: laterTurn, For: forRecipient,
-		Meaning: "the machine restarted, the database was restored, or it has lost its last changes, which ended all leases and reservations",
+		Meaning: "the machine restarted, or the database was restored or has lost its last changes; this ended all leases and reservations",
 		Say: func(_ Event, p RestoredPayload) Words {
 			s := Words("the machine restarted")
 			switch lost := (Lost{p.LostFrom, p.LostTo}); {
@@ -342,7 +342,7 @@ var roomEvents = []EventInfo{
 	}),
 	eventRow(eventKind[OwnerIdlePayload]{
 		Type: EventOwnerIdle, For: forRecipient,
-		Meaning: "the owner was told that it looks idle; a heartbeat, or any other act of it, ends that",
+		Meaning: "the owner was told that it looks idle; a heartbeat, or anything else that it does, ends that",
 		Say: func(e Event, p OwnerIdlePayload) Words {
 			return Wordsf("%s holds the stick and has done nothing for %s", AgentName(e.To),
 				Age(e.CreatedAt.Sub(p.IdleSince)))

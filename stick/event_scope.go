@@ -89,8 +89,8 @@ type ResumePayload struct {
 type StickDeniedPayload struct {
 	Caller
 	Paths   []string `json:"paths,omitempty"`   // some of them
-	Command string   `json:"command,omitempty"` // one of whose work no whole copy can be kept; refused once
-	Sum     string   `json:"sum,omitempty"`     // of what that command would take: its kind, directory, paths and refs
+	Command string   `json:"command,omitempty"` // refused once: no whole copy could be kept of the work that it takes
+	Sum     string   `json:"sum,omitempty"`     // a checksum of what that command takes: its kind, directory, paths and refs
 }
 
 // LateEditPayload is the payload of [EventLateEdit].
@@ -106,9 +106,9 @@ type EditToldPayload struct {
 	Caller
 	Paths  []string `json:"paths,omitempty"`  // some of them
 	Count  int      `json:"count,omitempty"`  // how many they are
-	Paused bool     `json:"paused,omitempty"` // the room was paused, and To had paused it
-	Pushed string   `json:"pushed,omitempty"` // it was no edit: the branch that it pushed to
-	Unkept string   `json:"unkept,omitempty"` // nothing was against the rules: the checkout, or the file, of which no copies can be kept
+	Paused bool     `json:"paused,omitempty"` // the room was paused, by the member in to_agent_id
+	Pushed string   `json:"pushed,omitempty"` // it pushed, and edited nothing: the branch that it pushed to
+	Unkept string   `json:"unkept,omitempty"` // no rule was broken: the checkout or file of which tt can keep no copies
 }
 
 // describeAct says in words what the agent did.
@@ -122,17 +122,17 @@ func (p EditToldPayload) describeAct() Words {
 // WorkTakenPayload is the payload of [EventWorkTaken].
 type WorkTakenPayload struct {
 	Caller
-	Command string   `json:"command,omitempty"` // as a person names it
-	Sweeps  bool     `json:"sweeps,omitempty"`  // into the index or a commit, where it isn't lost
+	Command string   `json:"command,omitempty"` // the command, as a person would name it
+	Sweeps  bool     `json:"sweeps,omitempty"`  // it put the work into the index or a commit, where it isn't lost
 	Paths   []string `json:"paths,omitempty"`   // some of the files
 	Count   int      `json:"count,omitempty"`   // how many they are
-	// some of the entries of the stash that it used, but for the agent's own from this checkout
+	// some of the stash entries that it used, without the agent's own from this checkout
 	Stash []string `json:"stash,omitempty"`
 	// others whose work it is; everybody else in the room if the repository is gone
 	Of      []AgentID `json:"of,omitempty"`
 	Rescue  string    `json:"rescue_id,omitempty"` // the copy that was made before
 	Call    int64     `json:"call_id,omitempty"`   // the call that took it, which can be undone; 0 if it isn't known
-	Kept    []string  `json:"kept,omitempty"`      // refs that keep the old tips of branches, the first of them
+	Kept    []string  `json:"kept,omitempty"`      // the first few refs that keep the old tips of branches
 	LeftOut []string  `json:"left_out,omitempty"`  // some of what the copy lacks
 
 	Repository string `json:"repository,omitempty"` // it took the room's repository: the git directory that is gone
@@ -274,7 +274,8 @@ var scopeEvents = []EventInfo{
 	}),
 	eventRow(eventKind[EditToldPayload]{
 		Type: EventEditTold, For: forRecipient,
-		Meaning: "an agent edited without the stick or in a pause, or pushed from another checkout without it, where the room only warns, and was told; noted once a turn. Or it was told that no copies can be kept; noted once a session",
+		Meaning: "where the room only warns, an agent was warned: it edited without the stick or in a pause, or pushed from another checkout without it; " +
+			"noted once a turn. Or it was told that no copies can be kept; noted once a session",
 		Say: func(e Event, p EditToldPayload) Words {
 			if p.Unkept != "" {
 				return AgentName(e.From) + " was told that no copies can be kept of " + CutName(p.Unkept, maxShownName)
@@ -309,7 +310,7 @@ var scopeEvents = []EventInfo{
 	}),
 	eventRow(eventKind[ChangesAdoptedPayload]{
 		Type: EventChangesAdopted, For: forReader,
-		Meaning: "an agent made uncommitted changes, or entries of the stash, of another its own",
+		Meaning: "an agent made another's uncommitted changes or stash entries its own",
 		Say: func(e Event, p ChangesAdoptedPayload) Words {
 			return Wordsf("%s made %s its own",
 				AgentName(e.From), p.adoptedFrom(AgentName(e.To))) + p.copyIn() + reasonSuffix(e.Reason)
@@ -321,7 +322,7 @@ var scopeEvents = []EventInfo{
 		Replay: replayNothing[ChangesAdoptedPayload],
 	}),
 	eventRow(eventKind[CallUndonePayload]{
-		Type: EventCallUndone, Meaning: "somebody has taken a tool call back", For: forNamed,
+		Type: EventCallUndone, Meaning: "somebody undid a tool call", For: forNamed,
 		Say: func(e Event, p CallUndonePayload) Words {
 			return AgentName(e.From) + " undid " + p.describeUndo(e.From)
 		},

@@ -17,7 +17,7 @@ type SessionStartedPayload struct {
 	Start   StartKind `json:"start,omitempty"`     // how it began
 	Written Time      `json:"written_at,omitzero"` // when the context file that it recovers was last written
 
-	// the agent whose start also started this session, because this one was here first
+	// the agent that started after this one was there, and whose start made a session of this one, too
 	AlongWith AgentID `json:"along_with,omitempty"`
 }
 
@@ -77,7 +77,7 @@ type SessionEndedPayload struct {
 	Caller
 	Role    Role    `json:"role,omitempty"`    // its role until now
 	Context string  `json:"context,omitempty"` // the name of its context file; absent for the primary's own
-	Ending  *Ending `json:"ending,omitempty"`  // why tt ended it; absent if the reason is the agent's own
+	Ending  *Ending `json:"ending,omitempty"`  // why tt ended it; absent if the agent ended it itself
 }
 
 // sessionEvents are the events of sessions.

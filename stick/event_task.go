@@ -59,7 +59,7 @@ type TaskAssignedFacts struct {
 	Worktree    string   `json:"worktree,omitempty"`    // relative to the workspace's root
 	Integration string   `json:"integration,omitempty"` // the branch that a merge moves
 	Base        string   `json:"base,omitempty"`        // the commit that the branch begins at
-	In          Checkout `json:"in,omitzero"`           // with the branch and the worktree
+	In          Checkout `json:"in,omitzero"`           // the checkout with the branch and the worktree
 	// its number among the tasks that are being worked on; absent if it has none
 	Slot     *int     `json:"slot,omitempty"`
 	Labels   []string `json:"labels,omitempty"`
@@ -72,7 +72,7 @@ type TaskAssignedFacts struct {
 type TaskBegunFacts struct {
 	TaskStatus
 	Base string   `json:"base,omitempty"` // the commit that the branch begins at
-	In   Checkout `json:"in,omitzero"`    // with the branch and the worktree
+	In   Checkout `json:"in,omitzero"`    // the checkout with the branch and the worktree
 	Slot *int     `json:"slot,omitempty"` // its number among the tasks that are being worked on
 }
 
@@ -104,7 +104,7 @@ type TaskFailedFacts struct {
 type TaskRetriedFacts struct {
 	TaskStatus
 	Base string   `json:"base,omitempty"` // the commit that the new attempt begins at; absent if it is for later
-	In   Checkout `json:"in,omitzero"`    // with the branch and the worktree from now on
+	In   Checkout `json:"in,omitzero"`    // the checkout that has the branch and the worktree from now on
 	Slot *int     `json:"slot,omitempty"` // its number among the tasks that are being worked on
 }
 

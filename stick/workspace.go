@@ -11,7 +11,7 @@ type Workspace struct {
 	Branch     string   `json:"branch,omitempty"` // empty when HEAD is detached
 	Dirty      []string `json:"dirty"`            // changed and untracked paths, at most 200
 	DirtyCount int      `json:"dirty_count"`      // all of them
-	// Unpushed says that no remote is known to have Head. It is asked where the room has several checkouts.
+	// no remote is known to have the commit; asked only where the room has several checkouts
 	Unpushed bool `json:"unpushed,omitempty"`
 }
 

@@ -270,7 +270,7 @@ func (n *narrator) finish(err error) {
 	n.printText("", "1;32", fmt.Sprintf("It all happened. tt checked %d claims in %.1f s of work. "+
 		"All processes have ended, and %s.", claims, took.Seconds(), left))
 	n.printText("", "", "You saw a handoff, a refused command, lost work that came back, a crash, and a task that you let land.")
-	n.printText("", "", "Next, in a repository of yours: run tt init, start your agents as always, and look on with tt watch.")
+	n.printText("", "", "Next, in one of your own repositories: run tt init, start your agents as always, and watch them with tt watch.")
 }
 
 // breakText breaks a text between words into lines of at most so many columns. A word that is longer has a

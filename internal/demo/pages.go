@@ -32,7 +32,7 @@ func (s *scene) startServing() error {
 
 	s.report.Pages = said.URL
 	s.printText("", "", "")
-	s.printText("", "", "Watch it in a browser. This address lets one in, once:")
+	s.printText("", "", "Watch it in a browser. This address works once, for one browser:")
 	s.printText("  ", "", said.URL)
 	return nil
 }

@@ -21,7 +21,7 @@ type Grant struct {
 	TurnID         int64             `json:"turn_id"`
 	LeaseID        stick.LeaseID     `json:"lease_id"`
 	Reason         stick.ClaimReason `json:"reason"`
-	Handoff        *stick.Handoff    `json:"handoff"`       // null if there is none, or if it is in Recovery
+	Handoff        *stick.Handoff    `json:"handoff"`       // null if there is none, or if it is in recovery
 	FromAgentID    *stick.AgentID    `json:"from_agent_id"` // who wrote Handoff
 	Recovery       *Recovery         `json:"recovery,omitempty"`
 	LeaseExpiresAt stick.Time        `json:"lease_expires_at"` // null while a process keeps the lease

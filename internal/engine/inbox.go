@@ -266,9 +266,9 @@ type GetInboxResult struct {
 	RoomID   stick.RoomID   `json:"room_id"`
 	AgentID  stick.AgentID  `json:"agent_id"`
 	Unread   int            `json:"unread"`  // of the whole inbox
-	Unacked  int            `json:"unacked"` // read or not, those that wait for an acknowledgement
+	Unacked  int            `json:"unacked"` // those that wait for an acknowledgement, read or not
 	Messages []InboxMessage `json:"messages"`
-	More     bool           `json:"more,omitempty"`   // there are more: older ones if After was 0, else newer ones
+	More     bool           `json:"more,omitempty"`   // there are more: newer ones after a cursor, else older ones
 	Cursor   int64          `json:"cursor,omitempty"` // of the last message: pass it as after to go on
 }
 

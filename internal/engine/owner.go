@@ -31,13 +31,13 @@ type HeartbeatResult struct {
 	LeaseExpiresAt stick.Time        `json:"lease_expires_at"`
 	LeaseKeptBy    stick.LeaseKeeper `json:"lease_kept_by"`
 
-	// CountsAsActivity says that the heartbeat put off IdleAt. A heartbeat doesn't if no process of the
-	// caller proves the session, or after HeartbeatsUntil.
+	// the heartbeat put off idle_at. It doesn't if no process of the caller proves the session, or after
+	// heartbeats_until
 	CountsAsActivity bool `json:"counts_as_activity"`
-	// IdleAt is when the caller counts as idle unless it acts; null if the lease runs out instead.
+	// when the caller counts as idle unless it acts; null if the lease runs out instead.
 	IdleAt          stick.Time `json:"idle_at"`
 	HeartbeatsUntil stick.Time `json:"heartbeats_until"`   // until when heartbeats alone can put that off
-	Takeover        *Takeover  `json:"takeover,omitempty"` // that is open in spite of the heartbeat
+	Takeover        *Takeover  `json:"takeover,omitempty"` // one that is open although the owner sent the heartbeat
 }
 
 // Heartbeat says that the caller still works on its turn: see [stick.Room.Heartbeat]. It fails with

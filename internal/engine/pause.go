@@ -19,7 +19,7 @@ type PauseRoomResult struct {
 	RoomID  stick.RoomID   `json:"room_id"`
 	Path    string         `json:"canonical_path"`
 	Paused  stick.Pause    `json:"paused"`
-	Owner   *stick.AgentID `json:"current_owner"`     // keeps the stick, and gets it no further
+	Owner   *stick.AgentID `json:"current_owner"`     // it keeps the stick
 	Already bool           `json:"already,omitempty"` // it was paused for this reason
 }
 

@@ -34,7 +34,7 @@ type Status struct {
 	// what its shell finds, where that isn't the one that runs this command
 	Shell *Shell `json:"shell,omitempty"`
 
-	// directories that its sandbox is told of, and that aren't there
+	// directories that its sandbox names and that don't exist
 	Roots []string `json:"missing_roots,omitempty"`
 
 	// what its entries in a project run as tt, if PATH finds that in the project itself

@@ -14,7 +14,7 @@ import (
 type Shell struct {
 	TT      string      `json:"tt"`                // the program that the name tt runs; empty when there is none
 	DataDir string      `json:"data_dir"`          // the data directory that it opens
-	Problem stick.Words `json:"problem,omitempty"` // in what it differs from this program and its data directory
+	Problem stick.Words `json:"problem,omitempty"` // how it differs from this program and its data directory
 	Fix     stick.Words `json:"fix,omitempty"`     // what mends that
 }
 

@@ -169,7 +169,7 @@ func (r Request) isSnapshot() bool { return r.Facts.Cause == manifest.CauseCall 
 // Taken is the outcome of [Store.Take].
 type Taken struct {
 	ID      string             `json:"id"`       // empty if nothing was kept
-	Files   int                `json:"files"`    // of how many paths it holds something; a deletion counts
+	Files   int                `json:"files"`    // how many paths it covers, deleted ones included
 	Bytes   int64              `json:"bytes"`    // the size of that, with what was staged
 	LeftOut []manifest.LeftOut `json:"left_out"` // with those of nested repositories
 	Same    bool               `json:"same"`     // the state is that of the last rescue, whose id this is

@@ -33,10 +33,10 @@ type TaskView struct {
 	Branch      string         `json:"branch"`
 	Worktree    string         `json:"worktree"` // relative to the workspace's root
 
-	// the one with its branch and worktree, if that isn't this host
+	// the host that has its branch and worktree, if that isn't this one
 	Host string `json:"host,omitempty"`
 
-	// the clone with its branch and worktree, if that isn't this one
+	// the clone that has its branch and worktree, if that isn't this one
 	Checkout    string `json:"checkout,omitempty"`
 	Integration string `json:"integration"`
 	Base        string `json:"base"`
@@ -51,7 +51,7 @@ type TaskView struct {
 	Approved     string        `json:"approved,omitempty"`      // the commit that was approved
 	ApprovedBy   stick.AgentID `json:"approved_by,omitempty"`
 
-	// an agent that worked on the task had started who approved it
+	// whoever approved it was started by an agent that worked on the task
 	BelowAuthor bool `json:"below_author,omitempty"`
 	Queue       int  `json:"queue,omitempty"`  // its place in the merge queue of its branch, from 1
 	Merges      bool `json:"merges,omitempty"` // it is approved, and tt merges it by itself

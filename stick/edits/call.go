@@ -22,8 +22,8 @@ type Call struct {
 	Key      string `json:"-"`
 	Checkout string `json:"checkout"` // the top level
 
-	// The snapshots of the checkout. Before is empty where there was no time for one, and After until the
-	// call has ended.
+	// the snapshots of the checkout: the one before is empty where there was no time for one, and the one
+	// after it until the call has ended
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
 

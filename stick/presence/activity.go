@@ -48,8 +48,8 @@ type Signs struct {
 // Activity is what an agent does, and since when.
 type Activity struct {
 	State AgentState `json:"state"`
-	Since stick.Time `json:"since"` // of one whose state is known by its silence, its last sign
-	// it is idle because it has shown no sign for long; an interrupt shows none
+	Since stick.Time `json:"since"` // when it was last seen to do something, if only its silence says how it is
+	// it counts as idle only because it has been silent for long; an interrupted agent is silent, too
 	Silent   bool       `json:"silent,omitempty"`
 	LastSign stick.Time `json:"last_sign_at"`
 	Tool     string     `json:"tool,omitempty"` // its last tool call, in its harness's words

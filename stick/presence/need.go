@@ -33,8 +33,8 @@ var NeedKinds = []NeedKind{
 // Need is something that waits for a person.
 type Need struct {
 	Kind NeedKind `json:"kind"`
-	// Key names the need within its room. It stays the same as long as the need lasts, and no later need has
-	// it: so a person is told of each once.
+	// its name within the room. It stays the same as long as the need lasts, and no later need has it, so a
+	// person is told of each once
 	Key        string        `json:"key"`
 	Since      stick.Time    `json:"since"`
 	Agent      stick.AgentID `json:"agent_id,omitempty"`   // whom it is about

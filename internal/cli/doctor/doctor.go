@@ -127,7 +127,7 @@ type DoctorResult struct {
 	Programs  []install.Program     `json:"programs,omitempty"`      // other programs in PATH that are called tt
 	Git       *install.GitStatus    `json:"git,omitempty"`           // the hooks of the repository of the working directory
 	Log       *hooklog.Faults       `json:"log,omitempty"`           // what hooks couldn't say when they failed
-	Refused   []hooklog.RefusedHook `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
+	Refused   []hooklog.RefusedHook `json:"refused_hooks,omitempty"` // unanswered lately: that tt is too old for the database
 	Report    string                `json:"report,omitempty"`        // the file that was written for a bug report
 }
 

@@ -37,7 +37,7 @@ func StatusCmd(a *app.Run) *cobra.Command {
 type StatusResult struct {
 	engine.GetRoomStateResult
 	Needs   []presence.Need       `json:"needs"`                   // what waits for the caller, the most urgent first; none for an agent
-	Refused []hooklog.RefusedHook `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
+	Refused []hooklog.RefusedHook `json:"refused_hooks,omitempty"` // unanswered lately: that tt is too old for the database
 	Task    *task.TaskView        `json:"task,omitempty"`          // that of the worktree that the caller is in
 }
 

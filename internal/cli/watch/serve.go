@@ -138,7 +138,7 @@ func servePages(ctx context.Context, a *app.Run, w core.Where, f serveFlags) err
 
 	res := ServeResult{Address: l.Addr().String(), URL: s.Address(l.Addr(), to)}
 	if err := a.Print(res, func(p *term.Page) {
-		p.Linef("open this in a browser; it lets one in, once:")
+		p.Linef("open this in a browser; it works once, for one browser:")
 		p.Linef("  %s", term.PlainText(res.URL))
 		p.Linef("%s", p.Faint("Ctrl-C ends the server"))
 	}); err != nil {

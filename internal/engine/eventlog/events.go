@@ -47,7 +47,7 @@ type EventsResult struct {
 
 	RoomID stick.RoomID  `json:"room_id"`
 	Events []stick.Event `json:"events"`
-	More   bool          `json:"more"`   // there are more: older ones if After was 0, else newer ones
+	More   bool          `json:"more"`   // there are more: newer ones after a cursor, else older ones
 	Cursor int64         `json:"cursor"` // pass it as after to go on
 
 	// PrunedTo says that these events begin where others were removed with tt prune: up to it only those are there that

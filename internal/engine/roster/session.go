@@ -67,7 +67,7 @@ type StartSessionResult struct {
 	Worktree string `json:"worktree,omitempty"`
 	Answered bool   `json:"-"` // another hook has just told the agent all this
 
-	// Instructions are the project's own, from .talking-stick/instructions.md.
+	// the project's own text, from .talking-stick/instructions.md
 	Instructions string `json:"instructions,omitempty"`
 }
 

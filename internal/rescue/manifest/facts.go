@@ -11,7 +11,7 @@ type Facts struct {
 	Command string `json:"command,omitempty"`     // the command that could destroy the work
 	Prior   string `json:"prior_owner,omitempty"` // whose turn a takeover ended
 
-	// Of a snapshot: whether it has the state before or after the call. It is empty where nobody knows.
+	// whether a snapshot has the state before or after its call; empty where nobody knows
 	Moment Moment `json:"moment,omitempty"`
 }
 

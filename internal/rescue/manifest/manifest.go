@@ -19,7 +19,7 @@ type Manifest struct {
 	Branch    string            `json:"branch,omitempty"`    // what was checked out
 	Operation map[string]string `json:"operation,omitempty"` // MERGE_HEAD and its like
 	Facts
-	Files   int       `json:"files"`            // of how many paths it holds something; a deletion counts
+	Files   int       `json:"files"`            // how many paths it covers, deleted ones included
 	Bytes   int64     `json:"bytes"`            // the size of that, with what was staged
 	LeftOut []LeftOut `json:"left_out"`         // what it lacks
 	Nested  []Nested  `json:"nested,omitempty"` // the rescues of repositories inside the checkout

@@ -45,7 +45,7 @@ type MergedTask struct {
 	Commit  string      `json:"commit"` // the merge commit; empty if the branch contained the task already
 	Head    string      `json:"head"`   // the commit that was approved
 	Gate    string      `json:"gate"`   // green, or none; empty if another process has merged it
-	Tries   int         `json:"tries"`  // 1, and one more for each time the branch moved meanwhile
+	Tries   int         `json:"tries"`  // how many times the merge began: again each time the branch moved meanwhile
 	Already bool        `json:"already,omitempty"`
 	Note    stick.Words `json:"note,omitempty"`
 	repository.Remains

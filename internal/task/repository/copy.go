@@ -30,7 +30,7 @@ const (
 type CopiedFiles struct {
 	// the files, relative to the room's checkout and to the worktree alike
 	Copied  []string      `json:"copied,omitempty"`
-	LeftOut []stick.Words `json:"left_out,omitempty"` // what the project's patterns name too, and why it wasn't copied
+	LeftOut []stick.Words `json:"left_out,omitempty"` // what the patterns match and tt didn't copy, with the reason
 }
 
 // fileCopier is the copying of files into one worktree.

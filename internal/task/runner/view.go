@@ -24,10 +24,10 @@ type RunView struct {
 
 	// how many times it may still start again by itself when the task comes back
 	Restarts int        `json:"restarts,omitempty"`
-	Retries  int        `json:"retries,omitempty"` // and how many times when it has failed
+	Retries  int        `json:"retries,omitempty"` // how many times it may still do so when it has failed
 	RetryAt  stick.Time `json:"retry_at,omitzero"` // when it does
 	Limited  bool       `json:"limited,omitempty"` // it ran for longer than the project allows
-	Waits    bool       `json:"waits,omitempty"`   // it has ended, and its process waits for that
+	Waits    bool       `json:"waits,omitempty"`   // it has ended, and its process waits until it is to start again
 	Queued   bool       `json:"queued,omitempty"`  // it waits until fewer commands run
 }
 

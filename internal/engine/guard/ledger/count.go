@@ -22,7 +22,7 @@ type NotedWork struct {
 	Others int `json:"others,omitempty"`
 	Nobody int `json:"nobody,omitempty"` // nobody has noted whose they are
 
-	// whose those of others and of earlier holders are, the most files first; at most three
+	// whose those of others and of earlier holders are: at most three, the one with the most files first
 	Of    []WorkOf `json:"of,omitempty"`
 	Paths []string `json:"paths,omitempty"` // the first three that aren't the caller's
 

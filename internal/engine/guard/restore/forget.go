@@ -26,7 +26,7 @@ type ForgetRescueParams struct {
 // ForgetRescueResult says what was removed.
 type ForgetRescueResult struct {
 	ID      string   `json:"id,omitempty"`         // of the rescue that is gone
-	File    string   `json:"file,omitempty"`       // that is forgotten, relative to the top level
+	File    string   `json:"file,omitempty"`       // the file that was removed, relative to the top level
 	Rescues []string `json:"rescues,omitempty"`    // the ids of those that had the file, and are without it now
 	Unread  []string `json:"unread,omitempty"`     // the ids of damaged ones, of which nobody can say what they have
 	Kept    bool     `json:"kept_again,omitempty"` // the file is there, so the next snapshot may keep it again

@@ -36,8 +36,7 @@ type ListRescuesResult struct {
 	TipsHidden int               `json:"kept_tips_hidden,omitempty"` // how many more tips there are
 	TipsWhy    stick.Words       `json:"kept_tips_unread,omitempty"` // why they can't be read
 
-	// LeftOut are commits that only the repository of the call has, and that aren't copied: refs, or "./" for
-	// all.
+	// commits that only this repository has, and that aren't copied: refs, or "./" for all
 	LeftOut []rescue.LeftOut `json:"commits_left_out,omitempty"`
 }
 

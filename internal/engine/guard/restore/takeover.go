@@ -15,7 +15,7 @@ import (
 type TakeoverRescue struct {
 	ID       string           `json:"id"`                 // of the rescue
 	Checkout string           `json:"checkout"`           // the top level of the checkout that it is of
-	Files    int              `json:"files"`              // of how many paths it holds something; a deletion counts
+	Files    int              `json:"files"`              // how many paths it covers, deleted ones included
 	Bytes    int64            `json:"bytes"`              // the size of that, with what was staged
 	LeftOut  []rescue.LeftOut `json:"left_out,omitempty"` // what it lacks
 	Nested   []rescue.Nested  `json:"nested,omitempty"`   // rescues of repositories inside the checkout

@@ -30,9 +30,9 @@ type UndoCallResult struct {
 	RoomID  stick.RoomID  `json:"room_id"`
 	AgentID stick.AgentID `json:"agent_id"`
 	Joined  bool          `json:"joined,omitempty"`
-	Call    edits.Call    `json:"call"` // the one that was taken back
+	Call    edits.Call    `json:"call"` // the one that was undone
 
-	// the call that the undo is, to be taken back in its turn; 0 if it has written nothing
+	// the number by which this undo can itself be undone; 0 if it has written nothing
 	UndoID   int64      `json:"undo_call_id,omitempty"`
 	Checkout string     `json:"checkout"` // its top level
 	Restored []string   `json:"restored"` // files that are as before the call again
@@ -40,7 +40,7 @@ type UndoCallResult struct {
 	Same     []string   `json:"same"`     // files that were as before the call already
 	Left     []LeftFile `json:"left"`     // files that stay as they are
 
-	// the command that takes back what the call has only staged
+	// the git command that unstages what the call has only staged
 	Unstage stick.Words     `json:"unstage,omitempty"`
 	Head    *UndoneHead     `json:"head,omitempty"`        // where the call has moved HEAD, which stays
 	HeadWhy stick.Words     `json:"head_unread,omitempty"` // why nobody knows whether it has
