@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"strings"
+	"sync"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
@@ -34,17 +35,25 @@ func (s *Server) readScopes(r *http.Request, v *view) error {
 	b, where := &scopesPage{}, core.Where{RoomID: v.Room.ID()}
 	v.Body = b
 
+	// Both run git several times, so they run beside each other and beside the rest, and end with the function.
+	var asked sync.WaitGroup
+	defer asked.Wait()
+	asked.Go(func() {
+		var err error
+		b.Conflicts, err = s.ops.GetConflicts(r.Context(), scopes.GetConflictsParams{Caller: s.o.Caller, Where: where})
+		if err != nil {
+			b.NoConflicts = stick.AsError(err).Message
+		}
+	})
+	asked.Go(func() {
+		var err error
+		b.Changes, err = s.ops.ListChanges(r.Context(), guard.ListChangesParams{Caller: s.o.Caller, Where: where})
+		if err != nil {
+			b.NoChanges = stick.AsError(err).Message
+		}
+	})
+
 	var err error
-	b.Conflicts, err = s.ops.GetConflicts(r.Context(), scopes.GetConflictsParams{Caller: s.o.Caller, Where: where})
-	if err != nil {
-		b.NoConflicts = stick.AsError(err).Message
-	}
-
-	b.Changes, err = s.ops.ListChanges(r.Context(), guard.ListChangesParams{Caller: s.o.Caller, Where: where})
-	if err != nil {
-		b.NoChanges = stick.AsError(err).Message
-	}
-
 	b.Calls, err = s.ops.ListCalls(r.Context(), restore.ListCallsParams{
 		Caller: s.o.Caller, Where: where, Limit: shownCalls,
 	})
