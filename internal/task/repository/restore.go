@@ -6,6 +6,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -110,7 +111,7 @@ func (rp *Repo) RestoreWorktree(ctx context.Context, m *Plan) (note stick.Words,
 	if err := rp.setUp(ctx, setup); err != nil {
 		return "", err
 	}
-	return stick.Wordsf("the worktree was missing; tt made it again from %s, at %s: what wasn't committed there is gone",
+	return stick.Wordsf("the worktree was missing; tt made it again from %s, at %s: it lacks what wasn't committed",
 		m.Task.Branch, ShortCommit(m.Base)), nil
 }
 
@@ -134,8 +135,16 @@ func (rp *Repo) LockMissingWorktree(ctx context.Context, id string) (m *Plan, un
 	}
 
 	// Most often the worktree is there, and no lock is needed.
-	_, lerr := os.Lstat(rp.WorktreePath(task))
+	path := rp.WorktreePath(task)
+	_, lerr := os.Lstat(path)
 	busy := open != nil && (open.Kind == IntentRetry || open.Kind == IntentSpawn || open.Kind == IntentSetup)
+	isThere := lerr == nil && !busy && !task.Over()
+	if isThere {
+		if err := requireOwnCheckout(task, path); err != nil {
+			return nil, unlock, err
+		}
+	}
+
 	if !os.IsNotExist(lerr) && !busy || task.Over() {
 		return nil, unlock, nil
 	}
@@ -149,6 +158,16 @@ func (rp *Repo) LockMissingWorktree(ctx context.Context, id string) (m *Plan, un
 		m, err = rp.PlanRestore(ctx, task)
 	}
 	return m, held, err
+}
+
+// requireOwnCheckout fails with [stick.CodeNotFound] if something else than a checkout is where the worktree of a task
+// was. In a plain directory there, git would commit to the branch of the checkout around it.
+func requireOwnCheckout(task stick.Task, path string) error {
+	tree, ok := workspace.FindCheckout(path, workspace.Env{})
+	if !ok || tree.Top != path {
+		return errWorktreeMissing(task, path, "and something else is in its place")
+	}
+	return nil
 }
 
 // EnsureWorktree makes the worktree of a task again if somebody has deleted it, and goes on with a set-up
