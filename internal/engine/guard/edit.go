@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"syscall"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/rescue"
@@ -108,8 +107,9 @@ func (g *Guard) askEdit(
 ) (told stick.Words, step stick.Hint, err error) {
 	q, err := g.namedEdit(ctx, MayEditParams{Caller: by, Where: core.Where{Path: top}, Paths: paths})
 
-	// Where a file took the place of a directory, what was below that is judged by its name.
-	if err != nil && !errors.Is(err, syscall.ENOTDIR) {
+	// What can't be looked up is judged by its name, such as what was below a directory in whose place a file is now,
+	// and a link to itself. Whether it can be written shows when it is.
+	if err != nil && stick.CodeOf(err) != stick.CodeInvalidPath {
 		return "", stick.Hint{}, err
 	}
 

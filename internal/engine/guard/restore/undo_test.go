@@ -83,6 +83,19 @@ func TestUndoCall_directories(t *testing.T) {
 	s.Check(s.Content("was") == "x\n" && s.Content("file/deep/b.go") == "y\n", "the files after the undo of the undo")
 }
 
+// TestUndoCall_LinkToItself: a link that leads nowhere is in the way of nothing, and of no other path.
+func TestUndoCall_LinkToItself(t *testing.T) {
+	s := scene.InGit(t)
+	ann := s.Agent("claude:a")
+	s.Joins(ann)
+	s.Commit("a.go", "a")
+	s.Commit("b.go", "b")
+	ann.Executes("rm a.go; ln -s a.go a.go; echo x > b.go", nil)
+
+	ann.UndoCall(restore.UndoCallParams{}).That("all is as before", func(r restore.UndoCallResult) bool { return !r.HasLeft() })
+	s.Check(s.Content("a.go") == "a" && s.Content("b.go") == "b", "the files after the undo")
+}
+
 // TestUndoCall_changed: what somebody has changed since stays, and the state from before the call is put
 // beside it.
 func TestUndoCall_changed(t *testing.T) {
