@@ -42,6 +42,9 @@ const (
 	hookReads  = 100 * time.Millisecond
 	stopWrites = 150 * time.Millisecond
 
+	// What others change meanwhile is taken for the work of a command whose beginning isn't recorded.
+	commandWrites = 150 * time.Millisecond
+
 	// What a decision may take beyond editLimit where a command takes work away: to find whose it is, and for
 	// a copy, which itself ends after a second.
 	whoseLimit  = 400 * time.Millisecond
@@ -239,6 +242,9 @@ func hookCaller(
 		switch f.Event {
 		case harness.HookBeforeTool:
 			c.WriteWait = extendLimit(a, app.EditWrites)
+			if f.Edits.Command {
+				c.WriteWait = extendLimit(a, commandWrites)
+			}
 		case harness.HookAfterTool:
 			// The other half of the time is for showing what is new.
 			c.WriteWait = extendLimit(a, hookLimit/2)
