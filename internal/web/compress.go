@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -36,10 +37,14 @@ func sendText(w http.ResponseWriter, r *http.Request, status int, text string) {
 // takesGzip reports whether whoever asks can read an answer that gzip has compressed.
 func takesGzip(r *http.Request) bool {
 	for one := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
-		name, quality, _ := strings.Cut(strings.TrimSpace(one), ";")
-		if name == "gzip" && !strings.Contains(quality, "q=0") {
-			return true
+		name, quality, _ := strings.Cut(strings.ToLower(strings.TrimSpace(one)), ";")
+		if name != "gzip" {
+			continue
 		}
+
+		q, isGiven := strings.CutPrefix(strings.TrimSpace(quality), "q=")
+		weight, err := strconv.ParseFloat(q, 64)
+		return !isGiven || err == nil && weight > 0
 	}
 	return false
 }
@@ -48,7 +53,7 @@ func takesGzip(r *http.Request) bool {
 type staticFile struct {
 	name string
 	text []byte
-	sum  string // of its text, quoted as headers have it
+	sum  string // of its text, as the tag of all its forms, compressed or not
 }
 
 // readStaticFiles returns the files of a folder, by their paths.
@@ -67,7 +72,7 @@ func readStaticFiles(from embed.FS, folder string) map[string]staticFile {
 		}
 
 		sum := sha256.Sum256(text)
-		found["/"+folder+"/"+e.Name()] = staticFile{e.Name(), text, `"` + hex.EncodeToString(sum[:8]) + `"`}
+		found["/"+folder+"/"+e.Name()] = staticFile{e.Name(), text, `W/"` + hex.EncodeToString(sum[:8]) + `"`}
 	}
 
 	return found
@@ -85,7 +90,10 @@ func serveStatic(files map[string]staticFile) http.HandlerFunc {
 
 		w.Header().Set("Cache-Control", "no-cache")
 		w.Header().Set("Etag", f.sum)
-		if takesGzip(r) && r.Header.Get("If-None-Match") != f.sum {
+		w.Header().Set("Vary", "Accept-Encoding")
+
+		// Whoever asks by a tag mostly has the file already, and else gets it as it is.
+		if takesGzip(r) && r.Header.Get("If-None-Match") == "" {
 			w.Header().Set("Content-Type", contentTypes[path.Ext(f.name)])
 			sendText(w, r, http.StatusOK, string(f.text))
 			return

@@ -15,11 +15,14 @@ import (
 // queryField is the field of an address that says what a page is searched for.
 const queryField = "q"
 
-// maxQuery is how long that may be.
+// maxQuery is how long that may be, in characters.
 const maxQuery = 200
 
-// cleanQuery returns what a page is searched for.
-func cleanQuery(typed string) string { return stick.Line(stick.Clip(typed, maxQuery)) }
+// cleanQuery returns what a page is searched for. Of a longer text, its beginning is.
+func cleanQuery(typed string) string {
+	query := []rune(stick.Line(typed))
+	return string(query[:min(len(query), maxQuery)])
+}
 
 // matches reports whether texts of one thing contain each word of the query, in any case. Agents are found by their
 // names and by their ids.

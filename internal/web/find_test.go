@@ -35,6 +35,7 @@ func TestSearch(t *testing.T) {
 	for path, want := range map[string][2]string{
 		"/tasks?q=CART":                             {">ui-8<", ">ui-7<"},
 		"/tasks?q=failed+retry":                     {">ui-7<", ">ui-8<"},
+		"/tasks?q=" + strings.Repeat("cart+", 60):   {">ui-8<", ">ui-7<"},
 		"/needs?q=uploads":                          {"the uploads fail", "the cart is empty"},
 		"/needs?q=" + codex.ShownName():             {"the cart is empty", "the uploads fail"},
 		"/inbox?q=" + string(claude.ID):             {"the uploads fail", "the cart is empty"},

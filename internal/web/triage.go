@@ -75,7 +75,7 @@ const putOffFor = time.Hour
 // putOffNeed puts a need off, or brings it back.
 func (s *Server) putOffNeed(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
-		s.answerReadError(w, r, err)
+		s.answerReadError(w, r, stick.Errorf(stick.CodeUsage, "the form can't be read: %w", err))
 		return
 	}
 
