@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -223,6 +224,11 @@ func (ts *Tasks) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHear
 			return err
 		}
 
+		// Whoever names a task here means that one, and not a reason.
+		if _, isTask, err := o.Tx.Task(o.Room.ID, p.Reason); err != nil || isTask {
+			return cmp.Or(err, errReasonIsTask(p.Reason))
+		}
+
 		ev, err := tasks.Fail(task, o.TaskCall(attempt), p.Reason)
 		if err != nil {
 			return err
@@ -236,4 +242,10 @@ func (ts *Tasks) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHear
 		return o.EndTask(ev)
 	})
 	return res, err
+}
+
+// errReasonIsTask refuses the name of a task as the reason for giving up another one.
+func errReasonIsTask(named string) error {
+	return stick.Errorf(stick.CodeUsage, "%s is a task, and no reason", named).With("field", "reason").
+		Hintf("to give up that task: %s", stick.Cmd("tt task fail --task <task_id> <reason>", named))
 }

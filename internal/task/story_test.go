@@ -233,6 +233,7 @@ func TestFail_TaskGivenUp(t *testing.T) {
 	w.Commits("a", "a\n")
 	ann.Retry("one").Refused(stick.CodeInvalidTransition)
 	w.WorkerFail(task.WorkerFailParams{}).Refused(stick.CodeUsage)
+	w.WorkerFail(task.WorkerFailParams{Reason: "one"}).Refused(stick.CodeUsage) // the name of a task is no reason
 
 	w.WorkerFail(task.WorkerFailParams{Reason: "too hard"}).OK()
 	w.WorkerFail(task.WorkerFailParams{Reason: "too hard"}).That("again",

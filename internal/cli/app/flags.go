@@ -27,7 +27,7 @@ func NoArgs(c *cobra.Command, args []string) error {
 	e := stick.Errorf(stick.CodeUsage, "%s takes no arguments, but got %q",
 		stick.Words(c.CommandPath()), stick.Clip(args[0], 40))
 	// The commands of workers mean the task of their worktree; those about somebody's task take its name.
-	if len(args) == 1 && c.Flags().Lookup("task") != nil {
+	if f := c.Flags().Lookup("task"); len(args) == 1 && f != nil && !f.Changed {
 		return e.Hintf("if that is the task: %s", stick.Cmd(c.CommandPath()+" --task <task>", args[0]))
 	}
 	return e.Hintf("%s", HelpCommand(c))
