@@ -29,8 +29,9 @@ type nextSteps struct {
 	ran   int
 }
 
-// onTerminal are the next steps that need a terminal, which scripts don't have.
-var onTerminal = []string{"tt watch"}
+// unplayable are the next steps that need what the script doesn't have: a terminal, or, where agents of other hosts share
+// a server, a remote.
+var unplayable = []string{"tt watch", "git push"}
 
 // TestNextStepsWork plays testdata/nextsteps.txtar, in which
 //
@@ -122,7 +123,7 @@ func (n *nextSteps) note(s *story, args []string, f following) {
 
 	// A command that removes much says what it would do, and asks.
 	asks := f.last.status == stick.ExitUsage && strings.Contains(f.last.out, "nothing was changed")
-	if f.isWrong && !asks && !slices.Contains(onTerminal, f.line) {
+	if f.isWrong && !asks && !slices.Contains(unplayable, f.line) {
 		n.wrong = append(n.wrong, printed+":\n\t"+s.normal(f.String()))
 	}
 }
