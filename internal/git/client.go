@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Client runs git. The zero value is ready for use.
@@ -30,6 +31,17 @@ type Client struct {
 	// Inherit are open files that writing commands inherit. A lock on one of them lasts until the
 	// command has ended, even if its caller was killed.
 	Inherit []*os.File
+
+	// clock is that of a test; nil for the system's.
+	clock func() time.Time
+}
+
+// now is the present time.
+func (c Client) now() time.Time {
+	if c.clock != nil {
+		return c.clock()
+	}
+	return time.Now()
 }
 
 // runReadOnly runs a git command that changes nothing in dir, and writes its output to out. When ctx ends,

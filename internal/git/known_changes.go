@@ -24,7 +24,7 @@ func (x *comparison) changesKey(side *Side, paths []string) string {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s\x00%s\x00%s\x00", x.settings, side.Path, side.Head)
 	for _, p := range paths {
-		stamp, ok := stampFile(filepath.Join(side.Path, filepath.FromSlash(p)))
+		stamp, ok := stampFile(filepath.Join(side.Path, filepath.FromSlash(p)), x.git.now())
 		if !ok {
 			return ""
 		}
@@ -42,8 +42,9 @@ func isPlainCheckout(dir string) bool {
 }
 
 // stampFile returns what changes whenever a file does. ok is false for a directory, whose stamp says nothing
-// of what is in it, and for a file that has changed just now: the next change might not show.
-func stampFile(path string) (stamp string, ok bool) {
+// of what is in it, and for a file that has changed just before at: the next
+// change might not show.
+func stampFile(path string, at time.Time) (stamp string, ok bool) {
 	info, err := os.Lstat(path)
 	if os.IsNotExist(err) {
 		return "none", true
@@ -52,8 +53,8 @@ func stampFile(path string) (stamp string, ok bool) {
 		return "", false
 	}
 
-	now := plainfile.StampOf(info)
-	return fmt.Sprint(now), now.IsSettled(time.Now())
+	s := plainfile.StampOf(info)
+	return fmt.Sprint(s), s.IsSettled(at)
 }
 
 // recallCommit gives a side the commit of its uncommitted changes that an earlier run has made. The scratch of

@@ -88,6 +88,9 @@ func TestCollisions_known_tells_the_same(t *testing.T) {
 	}
 }
 
+// aSecondLater is a clock for which what a test has just written is settled.
+func aSecondLater() time.Time { return time.Now().Add(time.Second) }
+
 // TestCollisions_known_changes: git reads uncommitted changes again once a file, the commit below or what decides
 // how git stores them has changed.
 func TestCollisions_known_changes(t *testing.T) {
@@ -125,8 +128,7 @@ func TestCollisions_known_changes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(150 * time.Millisecond)
-			if first, err = (Client{}).Collisions(t.Context(), dir, first.Known, nil); err != nil {
+			if first, err = (Client{clock: aSecondLater}).Collisions(t.Context(), dir, first.Known, nil); err != nil {
 				t.Fatal(err)
 			}
 			if len(first.Known.Commits) != 2 {
@@ -145,7 +147,7 @@ func TestCollisions_known_changes(t *testing.T) {
 			}
 			c.change(t, dir, fix)
 
-			second, err := Client{}.Collisions(t.Context(), dir, known, nil)
+			second, err := Client{clock: aSecondLater}.Collisions(t.Context(), dir, known, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,12 +165,14 @@ func TestCollisions_known_changes_compared_again(t *testing.T) {
 	dir, fix := pairOfTrees(t)
 	write(t, dir, "n.txt", numbered(30, map[int]string{4: "main\n"}))
 	write(t, fix, "n.txt", numbered(30, map[int]string{4: "fix\n"}))
-	time.Sleep(150 * time.Millisecond)
-	_, seen := collide(t, t.Context(), dir)
+	seen, err := Client{clock: aSecondLater}.Collisions(t.Context(), dir, Known{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 
 	write(t, dir, "n.txt", numbered(30, map[int]string{4: "other\n"}))
 	want, _ := collide(t, t.Context(), dir)
-	again, err := Client{}.Collisions(t.Context(), dir, seen.Known, nil)
+	again, err := Client{clock: aSecondLater}.Collisions(t.Context(), dir, seen.Known, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
