@@ -11,7 +11,6 @@ type CheckpointPayload struct {
 	Removed  int64  `json:"removed,omitempty"`   // how many went
 	OlderBy  Millis `json:"older_ms,omitempty"`  // how old what went was, at least
 	StateSum string `json:"state_sum,omitempty"` // of what the log came to at PrunedTo, see [Checkpoint]
-	Auto     bool   `json:"auto,omitempty"`      // the user's settings asked for it, and nobody typed it
 }
 
 // checkpointEvents are the events of the care of a log.
@@ -20,11 +19,7 @@ var checkpointEvents = []EventInfo{
 		Type: EventCheckpoint, For: forNamed,
 		Meaning: "old events were removed, and the log now begins with what they came to",
 		Say: func(e Event, p CheckpointPayload) Words {
-			who := AgentName(e.From)
-			if p.Auto {
-				who = "tt"
-			}
-			return Wordsf("%s removed %s from the log, up to event %d", who, Count(p.Removed, "old event"), p.PrunedTo)
+			return Wordsf("%s removed %s from the log, up to event %d", AgentName(e.From), Count(p.Removed, "old event"), p.PrunedTo)
 		},
 		Replay: func(c *Record, e *Event, p CheckpointPayload) error {
 			// The states of earlier checkpoints are gone: the newest one has what they came to.

@@ -78,7 +78,6 @@ type CutRequest struct {
 	Before stick.Time    // older events go
 	Gain   int64         // only if the file gets smaller by so many bytes, about; 0 for whatever it becomes
 	By     stick.AgentID // whose word it is
-	Auto   bool          // the user's settings ask for it
 }
 
 // PlanLogCut finds out which old events of a room nobody needs any longer. None goes of a room that isn't what its log
@@ -330,7 +329,7 @@ func (tx *Tx) cutLog(cut LogCut, q CutRequest) error {
 	p := cut.checkpoint
 	e := room.NewEvent(stick.EventCheckpoint, q.By, "").WithPayload(stick.CheckpointPayload{
 		PrunedTo: p.PrunedTo, Removed: cut.Removed, OlderBy: stick.Millis(tx.Now().Sub(q.Before).Milliseconds()),
-		StateSum: p.Sum(), Auto: q.Auto,
+		StateSum: p.Sum(),
 	})
 	_, saved, err := tx.Save(room, room, []stick.Event{e})
 	if err != nil {

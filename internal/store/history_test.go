@@ -19,31 +19,37 @@ func TestImportRoom_Comments(t *testing.T) {
 			t.Fatal("the room has no comments")
 		}
 
-		var h store.History
-		var events []stick.Event
-		view(t, db, func(tx *store.Tx) (err error) {
-			if h, err = tx.HistoryOf(id); err == nil {
-				events, _, err = tx.Events(store.EventQuery{Room: id, Limit: 1000})
-			}
-			return err
-		})
-
-		update(t, db, func(tx *store.Tx) error {
-			if err := tx.RemoveRoom(id); err != nil {
-				return err
-			}
-
-			n := 0
-			return tx.ImportRoom(ctx, h, func() (e stick.Event, more bool, err error) {
-				if n == len(events) {
-					return e, false, nil
-				}
-				n++
-				return events[n-1], true, nil
-			})
-		})
+		importAgain(t, db, id)
 		if is := comments(t, db, id, "T1"); !reflect.DeepEqual(is, was) {
 			t.Errorf("%+v were %+v", is, was)
 		}
+	})
+}
+
+// importAgain removes a room, and imports it as it was exported.
+func importAgain(t *testing.T, db *store.DB, id stick.RoomID) {
+	t.Helper()
+	var h store.History
+	var events []stick.Event
+	view(t, db, func(tx *store.Tx) (err error) {
+		if h, err = tx.HistoryOf(id); err == nil {
+			events, _, err = tx.Events(store.EventQuery{Room: id, Limit: 1000})
+		}
+		return err
+	})
+
+	update(t, db, func(tx *store.Tx) error {
+		if err := tx.RemoveRoom(id); err != nil {
+			return err
+		}
+
+		n := 0
+		return tx.ImportRoom(ctx, h, func() (e stick.Event, more bool, err error) {
+			if n == len(events) {
+				return e, false, nil
+			}
+			n++
+			return events[n-1], true, nil
+		})
 	})
 }
